@@ -1,0 +1,58 @@
+"""The errors that everybody may raise and catch, as one hierarchy.
+
+Every error carries one clear sentence (what, where, what to do). Whoever catches one at the edge of
+the program (`krm_fn.function`, `krm_fn.cli`) turns it into the documented exit status; nothing in
+between needs to know how errors are shown. This module knows no other module of the package.
+"""
+
+from __future__ import annotations
+
+
+class KrmFnError(Exception):
+    """Base of all errors of the program that are not faults of the program.
+
+    `message` is one sentence without a trailing full stop problem; `where` names the place the user
+    wrote (``file.yaml:12`` or ``items[3]``), empty where there is none.
+    """
+
+    def __init__(self, message: str, where: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}" if self.where else self.message
+
+    def at(self, where: str) -> KrmFnError:
+        """The same error, with its place filled in where it had none."""
+        if not self.where:
+            self.where = where
+        return self
+
+
+class InputError(KrmFnError):
+    """The input (manifests, a ResourceList) cannot be read: exit status 4 on the command line."""
+
+
+class ConfigError(KrmFnError):
+    """The functionConfig, an option or a path is not usable: exit status 2 on the command line."""
+
+
+class RuleError(ConfigError):
+    """A rule cannot be read or compiled: exit status 2 on the command line."""
+
+
+class LanguageError(KrmFnError):
+    """Base of the errors of the small languages in `krm_fn.lang`."""
+
+
+class CompileError(LanguageError):
+    """A text of one of the languages does not compile; found when a rule is loaded."""
+
+
+class EvaluationError(LanguageError):
+    """A compiled expression, template or patch failed on one object."""
+
+
+class LimitError(EvaluationError):
+    """An evaluation passed one of the bounds of `krm_fn.limits`."""

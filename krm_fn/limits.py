@@ -1,0 +1,56 @@
+"""Every limit of the program with its number, in one place.
+
+Input is hostile: a pull request can carry manifests and rules. Each bound here is far above what
+real packages need and far below what would exhaust a build machine. The numbers are part of the
+documented interface; a test that needs another number passes it explicitly where that is possible.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+INPUT_BYTES: Final = 512 * 1024 * 1024
+"""The largest input (stdin, or one file) that is read, in bytes."""
+
+NESTING: Final = 1_000
+"""How deep YAML and JSON values may nest."""
+
+ALIAS_FACTOR: Final = 10
+"""Expanded aliases may make a document at most this many times larger (in nodes) than written."""
+
+ALIAS_NODES: Final = 1_000_000
+"""And never larger than this many nodes."""
+
+SELECT_STEPS: Final = 1_000_000
+"""Evaluation steps of one select expression on one object."""
+
+TEMPLATE_STEPS: Final = 1_000_000
+"""Evaluation steps of one template on one object."""
+
+TEMPLATE_OUTPUT: Final = 1024 * 1024
+"""Characters that one template may print."""
+
+TEMPLATE_DEPTH: Final = 1_000
+"""How deep templates may call each other."""
+
+EXPRESSION_NESTING: Final = 200
+"""How deep an expression of one of the languages may nest."""
+
+_STACK_FRAMES: Final = 20_000
+
+
+@contextmanager
+def deep_stack() -> Iterator[None]:
+    """Raise Python's recursion limit so that values nested to `NESTING` can be walked.
+
+    Python 3.11+ keeps Python frames off the C stack, so this costs heap only.
+    """
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _STACK_FRAMES))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

@@ -1,0 +1,260 @@
+"""JSON-like values as this program holds them: typed equality, differences, paths.
+
+A value is None, bool, int, float, str, list or dict with str keys. Values are immutable by
+convention: whoever changes one returns a new value in which untouched subtrees are the *same*
+Python objects, so that identity is the first and cheapest test for "nothing happened here".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+Json = dict[str, Any]
+"""An object as decoded from YAML or JSON."""
+
+Path = tuple[str | int, ...]
+"""Where a value sits: map keys and list indexes from the root."""
+
+
+class _Missing:
+    """The type of `MISSING`."""
+
+    _instance: _Missing | None = None
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+MISSING: Final = _Missing()
+"""Stands for "no value here", where None would mean JSON's null."""
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Typed deep equality: True, 1 and 1.0 all differ; the order of map keys does not matter."""
+    if a is b:
+        return True
+    kind = type(a)
+    if kind is not type(b):
+        return False
+    if kind is dict:
+        if len(a) != len(b):
+            return False
+        for key, value in a.items():
+            if key not in b or not equal(value, b[key]):
+                return False
+        return True
+    if kind is list:
+        if len(a) != len(b):
+            return False
+        return all(map(equal, a, b))
+    return bool(a == b)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One difference between two values.
+
+    `old` is MISSING for an insertion, `new` is MISSING for a removal. List indexes in `path` count
+    in the new list, but the last index of a removal counts in the old one.
+    """
+
+    path: Path
+    old: Any
+    new: Any
+
+
+_LIST_KEYS: Final = ("name", "key", "mountPath", "containerPort", "port", "ip", "type", "uid")
+"""Members by which elements of Kubernetes lists are usually told apart, most telling first."""
+
+
+def identity_key(elements: Sequence[Any]) -> str | None:
+    """The member that tells all elements apart, or None: all maps, all with it, all different."""
+    if not elements or not all(type(e) is dict for e in elements):
+        return None
+    for key in _LIST_KEYS:
+        seen = set()
+        for element in elements:
+            value = element.get(key, MISSING)
+            if type(value) not in (str, int) or value in seen:
+                break
+            seen.add(value)
+        else:
+            return key
+    return None
+
+
+def align(old: Sequence[Any], new: Sequence[Any]) -> list[tuple[int | None, int | None]]:
+    """Pair the elements of two lists, in order: (old index, new index), None where one is missing.
+
+    Elements pair by identity first, then by equality, then by the list's key (`identity_key`), then
+    by position between two pairs. The result is sorted so that both columns ascend; an element that
+    moved is a removal and an insertion.
+    """
+    start = 0
+    stop_old, stop_new = len(old), len(new)
+    while start < stop_old and start < stop_new and _same(old[start], new[start]):
+        start += 1
+    while stop_old > start and stop_new > start and _same(old[stop_old - 1], new[stop_new - 1]):
+        stop_old -= 1
+        stop_new -= 1
+    pairs: list[tuple[int | None, int | None]] = [(i, i) for i in range(start)]
+    pairs += _align_middle(old, new, range(start, stop_old), range(start, stop_new))
+    pairs += [(i, stop_new + i - stop_old) for i in range(stop_old, len(old))]
+    return pairs
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or equal(a, b)
+
+
+def _align_middle(
+    old: Sequence[Any], new: Sequence[Any], rows: range, columns: range
+) -> list[tuple[int | None, int | None]]:
+    if not rows:
+        return [(None, j) for j in columns]
+    if not columns:
+        return [(i, None) for i in rows]
+    key = identity_key([old[i] for i in rows])
+    if key is not None and identity_key([new[j] for j in columns]) != key:
+        key = None
+    matches = _anchors(old, new, rows, columns, key)
+    pairs: list[tuple[int | None, int | None]] = []
+    i, j = rows.start, columns.start
+    for mi, mj in [*matches, (rows.stop, columns.stop)]:
+        gap = min(mi - i, mj - j)
+        if key is not None:
+            # Elements with a key that did not pair are other elements, not changed ones.
+            gap = 0
+        pairs += [(i + n, j + n) for n in range(gap)]
+        pairs += [(n, None) for n in range(i + gap, mi)]
+        pairs += [(None, n) for n in range(j + gap, mj)]
+        if mi < rows.stop:
+            pairs.append((mi, mj))
+        i, j = mi + 1, mj + 1
+    return pairs
+
+
+def _anchors(
+    old: Sequence[Any], new: Sequence[Any], rows: range, columns: range, key: str | None
+) -> list[tuple[int, int]]:
+    """Pairs that certainly belong together, as the longest run that ascends in both columns."""
+    found: list[tuple[int, int]] = []
+    taken: set[int] = set()
+    ids = {id(new[j]): j for j in reversed(columns) if type(new[j]) in (dict, list)}
+    keyed = {new[j][key]: j for j in columns} if key is not None else {}
+    for i in rows:
+        j = ids.get(id(old[i]))
+        if j is None and key is not None:
+            j = keyed.get(old[i][key])
+        if j is None and key is None:
+            j = next((c for c in columns if c not in taken and equal(old[i], new[c])), None)
+        if j is not None and j not in taken:
+            taken.add(j)
+            found.append((i, j))
+    return _longest_ascending(found)
+
+
+def _longest_ascending(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest subsequence whose second members ascend (patience sorting, O(n log n))."""
+    from bisect import bisect_left
+
+    tails: list[int] = []
+    ends: list[int] = []
+    back: list[int | None] = []
+    for n, (_, j) in enumerate(pairs):
+        slot = bisect_left(tails, j)
+        back.append(ends[slot - 1] if slot else None)
+        if slot == len(tails):
+            tails.append(j)
+            ends.append(n)
+        else:
+            tails[slot] = j
+            ends[slot] = n
+    result: list[tuple[int, int]] = []
+    at = ends[-1] if ends else None
+    while at is not None:
+        result.append(pairs[at])
+        at = back[at]
+    return result[::-1]
+
+
+def diff(old: Any, new: Any, path: Path = ()) -> Iterator[Edit]:
+    """The edits that turn `old` into `new`, outermost first, in document order."""
+    if old is new:
+        return
+    if type(old) is dict and type(new) is dict:
+        for key, value in old.items():
+            if key not in new:
+                yield Edit((*path, key), value, MISSING)
+            else:
+                yield from diff(value, new[key], (*path, key))
+        for key, value in new.items():
+            if key not in old:
+                yield Edit((*path, key), MISSING, value)
+    elif type(old) is list and type(new) is list:
+        for i, j in align(old, new):
+            if j is None:
+                assert i is not None
+                yield Edit((*path, i), old[i], MISSING)
+            elif i is None:
+                yield Edit((*path, j), MISSING, new[j])
+            else:
+                yield from diff(old[i], new[j], (*path, j))
+    elif not equal(old, new):
+        yield Edit(path, old, new)
+
+
+_PLAIN_NAME: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+
+
+def format_path(path: Path) -> str:
+    """`spec.containers[0].image`; keys that are not plain names as `["a.b/c"]`."""
+    parts: list[str] = []
+    for step in path:
+        if isinstance(step, int):
+            parts.append(f"[{step}]")
+        elif step and _PLAIN_NAME.issuperset(step):
+            parts.append(f".{step}" if parts else step)
+        else:
+            quoted = step.replace("\\", "\\\\").replace('"', '\\"')
+            parts.append(f'["{quoted}"]')
+    return "".join(parts)
+
+
+def get(value: Any, path: Path, default: Any = None) -> Any:
+    """The value at `path`, or `default` where the path leads nowhere."""
+    for step in path:
+        if isinstance(step, int):
+            if type(value) is not list or not -len(value) <= step < len(value):
+                return default
+            value = value[step]
+        else:
+            if type(value) is not dict or step not in value:
+                return default
+            value = value[step]
+    return value
+
+
+def with_at(value: Any, path: Path, new: Any) -> Any:
+    """`value` with `new` at `path` (missing maps are made; MISSING removes), sharing the rest."""
+    if not path:
+        return new
+    step, rest = path[0], path[1:]
+    if isinstance(step, int):
+        copy_list = list(value)
+        if new is MISSING and not rest:
+            del copy_list[step]
+        else:
+            copy_list[step] = with_at(copy_list[step], rest, new)
+        return copy_list
+    copy = dict(value) if type(value) is dict else {}
+    if not rest and new is MISSING:
+        copy.pop(step, None)
+    elif new is not MISSING or step in copy:
+        copy[step] = with_at(copy.get(step), rest, new)
+    return copy
