@@ -1,0 +1,354 @@
+"""From YAML text to nodes: values with the span of text that each was read from.
+
+libyaml parses (through PyYAML's `CParser`, whose events carry marks); composing is done here, since
+Go's readers resolve scalars, merge keys and aliases in their own way and since edits need spans. A
+node knows where it stands, nothing of Kubernetes. Spans count characters of the given text.
+Sources: go-yaml v3 decode.go (merge keys, aliases), yaml.org 1.1 for the event grammar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import yaml
+from yaml.cyaml import CParser
+
+from krm_fn import limits
+from krm_fn.errors import InputError
+from krm_fn.wire.scalars import (
+    MERGE,
+    MergeKey,
+    Resolver,
+    TagError,
+    key_text,
+    resolve_go_yaml,
+    resolve_tagged,
+)
+
+
+class YamlError(InputError):
+    """The text is not YAML that Go's readers would take. `line` counts from 1 in the given text."""
+
+    def __init__(self, message: str, line: int, where: str = "") -> None:
+        super().__init__(message, where)
+        self.line = line
+
+    def __str__(self) -> str:
+        place = f"{self.where}:{self.line}" if self.where else f"line {self.line}"
+        return f"{place}: {self.message}"
+
+
+class Node:
+    """A value and the span `[start, end)` of the text that it was read from.
+
+    The span of a block collection reaches to the end of its last content, without trailing comments
+    and blank lines; that of an empty value is empty. It includes an anchor and a tag.
+    """
+
+    __slots__ = ("end", "size", "start", "value")
+
+    def __init__(self, start: int, end: int, value: Any) -> None:
+        self.start = start
+        self.end = end
+        self.value = value
+        self.size = 1
+
+
+class ScalarNode(Node):
+    """A scalar; `style` is '' (plain), ', ", | or >."""
+
+    __slots__ = ("style",)
+
+    def __init__(self, start: int, end: int, value: Any, style: str) -> None:
+        super().__init__(start, end, value)
+        self.style = style
+
+
+class MappingNode(Node):
+    """A mapping; `pairs` holds each key's text with its node and its value's, as written."""
+
+    __slots__ = ("flow", "pairs")
+
+    def __init__(self, start: int, flow: bool) -> None:
+        super().__init__(start, start, {})
+        self.flow = flow
+        self.pairs: list[tuple[str, Node, Node]] = []
+
+
+class SequenceNode(Node):
+    """A sequence; `items` are its elements' nodes."""
+
+    __slots__ = ("flow", "items")
+
+    def __init__(self, start: int, flow: bool) -> None:
+        super().__init__(start, start, [])
+        self.flow = flow
+        self.items: list[Node] = []
+
+
+@dataclass(slots=True)
+class Composed:
+    """The documents of a text. `plain` is False where an anchor, alias or merge key occurs."""
+
+    roots: list[Node]
+    plain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How one of Go's readers differs from another: scalars, duplicate keys."""
+
+    resolve: Resolver = resolve_go_yaml
+    duplicate_keys: bool = False
+    """True: the last one wins; False: an error."""
+
+
+GO_YAML: Final = Reader()
+
+
+def parser(text: str) -> Any:
+    """libyaml's event parser over `text` (which must not start with a BOM)."""
+    return CParser(text)
+
+
+def parse_error(error: yaml.YAMLError, text: str, line_offset: int = 0) -> YamlError:
+    """libyaml's complaint as one sentence with its line."""
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        line = (mark.line if mark else 0) + 1 + line_offset
+        reason = error.problem or str(error)
+        context = f" ({error.context})" if error.context else ""
+        hint = ""
+        if mark is not None and text[mark.index : mark.index + 1] == "\t":
+            hint = "; indent with spaces, YAML forbids tabs there"
+        return YamlError(f"not valid YAML: {reason}{context}{hint}", line)
+    if isinstance(error, yaml.reader.ReaderError):
+        return YamlError(f"not valid YAML: {error.reason}", 1 + line_offset)
+    return YamlError(f"not valid YAML: {error}", 1 + line_offset)
+
+
+def compose(text: str, reader: Reader = GO_YAML, line_offset: int = 0) -> Composed:
+    """All documents of `text` as nodes.
+
+    Raises YamlError, with lines counted from `line_offset`, for what libyaml or Go's readers refuse
+    and for what passes a limit (nesting, expansion of aliases).
+    """
+    try:
+        return _Composer(text, reader, line_offset).run()
+    except yaml.YAMLError as error:
+        raise parse_error(error, text, line_offset) from None
+
+
+class _Composer:
+    def __init__(self, text: str, reader: Reader, line_offset: int) -> None:
+        self.text = text
+        self.reader = reader
+        self.line_offset = line_offset
+        self.plain = True
+        self.has_escaped_slash = "\\/" in text
+        self.anchors: dict[str, Node] = {}
+        self.open: set[int] = set()
+        self.written = 0
+        self.expanded = 0
+
+    def run(self) -> Composed:
+        events = parser(self.text)
+        roots: list[Node] = []
+        while True:
+            event = events.get_event()
+            kind = type(event)
+            if kind is yaml.StreamEndEvent:
+                return Composed(roots, self.plain)
+            if kind is yaml.DocumentStartEvent:
+                self.anchors = {}
+                self.written = self.expanded = 0
+                roots.append(self._node(events, events.get_event()))
+
+    def _node(self, events: Any, event: Any) -> Node:
+        """Compose one node and all below it, without recursion: depth is bounded by a limit."""
+        stack: list[tuple[MappingNode | SequenceNode, Any]] = []
+        container: MappingNode | SequenceNode | None = None
+        key: Node | None = None
+        resolve = self.reader.resolve
+        while True:
+            kind = type(event)
+            node: Node
+            if kind is yaml.ScalarEvent:
+                style = event.style
+                tag = event.tag
+                start, end = event.start_mark.index, event.end_mark.index
+                if style == '"' and self.has_escaped_slash:
+                    self._refuse_escaped_slash(event)
+                if tag is not None:
+                    value = self._tagged(event)
+                elif style:
+                    value = event.value
+                else:
+                    value = resolve(event.value)
+                    if value is MERGE and (type(container) is not MappingNode or key is not None):
+                        value = "<<"
+                if style in ("|", ">"):
+                    end = block_scalar_end(self.text, start, end)
+                node = ScalarNode(start, end, value, style)
+                self.written += 1
+                if event.anchor is not None:
+                    self._anchor(event.anchor, node)
+            elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+                if len(stack) >= limits.NESTING:
+                    raise self._error(f"nested deeper than {limits.NESTING} levels", event)
+                new: MappingNode | SequenceNode
+                if kind is yaml.MappingStartEvent:
+                    new = MappingNode(event.start_mark.index, bool(event.flow_style))
+                else:
+                    new = SequenceNode(event.start_mark.index, bool(event.flow_style))
+                new.end = event.end_mark.index
+                self.written += 1
+                if event.anchor is not None:
+                    self._anchor(event.anchor, new)
+                    self.open.add(id(new))
+                stack.append((new, (container, key)))
+                container, key = new, None
+                event = events.get_event()
+                continue
+            elif kind is yaml.AliasEvent:
+                node = self._alias(event)
+            else:  # the end of a collection
+                assert container is not None
+                node = container
+                if node.flow:
+                    node.end = event.end_mark.index
+                self._close(node)
+                container, key = stack.pop()[1]
+
+            if container is None:
+                return node
+            if type(container) is MappingNode:
+                if key is None:
+                    key = node
+                else:
+                    self._pair(container, key, node)
+                    key = None
+            else:
+                assert type(container) is SequenceNode
+                container.items.append(node)
+                container.value.append(node.value)
+                container.size += node.size
+            if not container.flow:
+                container.end = max(container.end, node.end)
+            event = events.get_event()
+
+    # ------------------------------------------------------------------------------ small parts
+
+    def _tagged(self, event: Any) -> Any:
+        try:
+            return resolve_tagged(event.tag, event.value, event.style == "", self.reader.resolve)
+        except TagError as error:
+            raise self._error(str(error), event) from None
+
+    def _refuse_escaped_slash(self, event: Any) -> None:
+        """libyaml reads `\\/` as JSON does; go-yaml refuses it, and so do all who come after us."""
+        written = self.text[event.start_mark.index : event.end_mark.index]
+        if "\\/" in written.replace("\\\\", ""):
+            raise self._error("not valid YAML: found unknown escape character '/'", event)
+
+    def _anchor(self, name: str, node: Node) -> None:
+        self.plain = False
+        self.anchors[name] = node
+
+    def _alias(self, event: Any) -> Node:
+        self.plain = False
+        target = self.anchors.get(event.anchor)
+        if target is None:
+            raise self._error(f"unknown anchor {event.anchor!r} referenced", event)
+        if id(target) in self.open:
+            raise self._error(f"anchor {event.anchor!r} value contains itself", event)
+        node = _AliasNode(event.start_mark.index, event.end_mark.index, target)
+        self.expanded += target.size
+        self.written += 1
+        if self.expanded > limits.ALIAS_NODES or (
+            self.expanded > 10_000
+            and self.expanded > limits.ALIAS_FACTOR * max(self.written, len(self.text) // 10)
+        ):
+            raise self._error(
+                "aliases expand to far more than what is written here "
+                f"(at most {limits.ALIAS_FACTOR} times and {limits.ALIAS_NODES:,} nodes)",
+                event,
+            )
+        return node
+
+    def _pair(self, mapping: MappingNode, key: Node, value: Node) -> None:
+        mapping.size += value.size + 1
+        if type(key.value) is MergeKey:
+            self.plain = False
+            mapping.pairs.append(("<<", key, value))
+            return
+        name = key.value
+        if type(name) is not str:
+            name = self._key_text(key)
+        if name in mapping.value and not self.reader.duplicate_keys:
+            raise YamlError(f"the key {name!r} is there twice in one map", self._line(key.start))
+        mapping.pairs.append((name, key, value))
+        mapping.value[name] = value.value
+
+    def _key_text(self, key: Node) -> str:
+        value = key.value
+        if value is None:
+            raise YamlError("a map key is null; quote it", self._line(key.start))
+        if type(value) in (dict, list):
+            raise YamlError(
+                "a map key is a map or a list, which JSON does not have (a template that was not "
+                "rendered, such as {{ x }}, looks like this: quote it)",
+                self._line(key.start),
+            )
+        return key_text(value)
+
+    def _close(self, node: Node) -> None:
+        self.open.discard(id(node))
+        if type(node) is MappingNode and any(type(k.value) is MergeKey for _, k, _ in node.pairs):
+            self._merge(node)
+
+    def _merge(self, mapping: MappingNode) -> None:
+        """Merge keys: what is written in the map wins, then earlier sources over later ones."""
+        for _, key, value in mapping.pairs:
+            if type(key.value) is not MergeKey:
+                continue
+            sources = value.value if type(value.value) is list else [value.value]
+            for source in sources:
+                if type(source) is not dict:
+                    raise YamlError(
+                        "map merge requires map or sequence of maps as the value",
+                        self._line(key.start),
+                    )
+                for name, merged in source.items():
+                    mapping.value.setdefault(name, merged)
+
+    def _line(self, index: int) -> int:
+        return self.text.count("\n", 0, index) + 1 + self.line_offset
+
+    def _error(self, message: str, event: Any) -> YamlError:
+        return YamlError(message, event.start_mark.line + 1 + self.line_offset)
+
+
+class _AliasNode(Node):
+    """Where an alias stands, with the value that it stands for."""
+
+    __slots__ = ()
+
+    def __init__(self, start: int, end: int, target: Node) -> None:
+        super().__init__(start, end, target.value)
+        self.size = target.size
+
+
+def block_scalar_end(text: str, start: int, end: int) -> int:
+    """Where the content of a block scalar ends: libyaml's end mark is past trailing blank lines.
+
+    With the indicator + the blank lines are content; else the span ends with the last line's text.
+    """
+    header_end = text.find("\n", start, end)
+    header = text[start : header_end if header_end >= 0 else end]
+    indicator = header.split("#", 1)[0]
+    content = indicator.rsplit("|", 1)[-1] if "|" in indicator else indicator.rsplit(">", 1)[-1]
+    if "+" in content:
+        return end
+    return start + len(text[start:end].rstrip(" \r\n"))

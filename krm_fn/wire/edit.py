@@ -1,0 +1,488 @@
+"""The smallest change of a text that turns the value it holds into another one.
+
+Given the nodes of an object (with their spans), the value they hold and the value wanted, this
+module writes edits: set a scalar in its quotes, insert a key with its siblings' indentation, delete
+a key with the comment above it, align lists so that only the elements that changed are touched.
+Comments, key order, quoting, blank lines and line ends around an edit stay. The result is parsed
+again and compared: what does not come out right is written anew as a whole, so that a fault here
+makes a larger difference, never a wrong object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from krm_fn.errors import InputError
+from krm_fn.values import align, equal
+from krm_fn.wire.compose import MappingNode, Node, ScalarNode, SequenceNode, YamlError, compose
+from krm_fn.wire.emit import Layout, emit_block, emit_flow, emit_value, write_key
+from krm_fn.wire.lines import (
+    CannotEdit,
+    break_before,
+    content_line_end,
+    line_end,
+    line_start,
+    lines_of,
+    next_dash,
+    next_line,
+    with_comments_above,
+)
+from krm_fn.wire.scalars import can_be_literal, write_scalar
+
+TextEdit = tuple[int, int, str]
+"""Replace the span `[start, end)` by a text. Edits never overlap."""
+
+
+def apply_edits(text: str, edits: Sequence[TextEdit], start: int, end: int) -> str:
+    """`text[start:end]` with the edits in it made; they must lie within the span."""
+    parts: list[str] = []
+    at = start
+    for first, last, new in sorted(edits, key=lambda e: (e[0], e[1])):
+        if first < at:
+            raise CannotEdit("edits overlap")
+        parts += (text[at:first], new)
+        at = last
+    parts.append(text[at:end])
+    return "".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """An object in a text: the span of its node, and whether it stands inside flow style."""
+
+    text: str
+    start: int
+    end: int
+    flow: bool
+    context: str = ""
+    """What the node needs to be read alone: its document's directives."""
+
+    @property
+    def column(self) -> int:
+        return self.start - line_start(self.text, self.start)
+
+    def alone(self, body: str) -> str:
+        """The object's text, or `body` in its stead, as a document of its own."""
+        return self.context + " " * self.column + body
+
+    def source(self) -> str:
+        """The object's text with the line break that ends it, as a document of its own."""
+        return self.alone(self.text[self.start : self.limit()])
+
+    @property
+    def base(self) -> int:
+        """What to add to a position in `source()` to get one in `text`."""
+        return self.start - self.column - len(self.context)
+
+    def limit(self) -> int:
+        """The end of what belongs to the object: its last line with its break, and blank lines."""
+        if self.flow:
+            return self.end
+        text = self.text
+        if self.end and text[self.end - 1] == "\n":
+            at = self.end
+        else:
+            stop = text.find("\n", self.end)
+            at = len(text) if stop < 0 else stop + 1
+        while True:
+            stop = text.find("\n", at)
+            if stop < 0 or text[at:stop].strip(" \t\r"):
+                return at
+            at = stop + 1
+
+
+def edit_object(region: Region, root: Node | None, old: Any, new: Any) -> list[TextEdit]:
+    """Edits of `region.text` after which the object at `region` is `new`.
+
+    `root` is the object's node as composed from `region.source()`, and `old` its value. Without a
+    root (for what has anchors, aliases or merge keys) the object is written anew, expanded.
+    Raises InputError if the value cannot be written as YAML at all (a key over 1,024 characters).
+    """
+    layout = _layout(region, root) if root is not None else Layout(newline=newline_of(region.text))
+    limit = region.limit()
+    if root is not None:
+        editor = _Editor(region.text, region.base, layout)
+        slot = _Slot("flow" if region.flow else "root", region.column, 0)
+        try:
+            editor.change(root, old, new, slot)
+            if _holds(region, editor.edits, limit, new):
+                return editor.edits
+        except CannotEdit:
+            pass
+    for body, end in _whole(region, layout, new, limit):
+        edits = [(region.start, end, body)]
+        if _holds(region, edits, limit, new):
+            return edits
+    raise InputError("the changed object cannot be written as YAML")
+
+
+def _whole(region: Region, layout: Layout, new: Any, limit: int) -> list[tuple[str, int]]:
+    flow = (emit_flow(new), region.end)
+    if region.flow:
+        return [flow]
+    end = min(line_end(region.text, region.end), limit)
+    return [(emit_block(new, region.column, layout), end), flow]
+
+
+def _holds(region: Region, edits: Sequence[TextEdit], limit: int, new: Any) -> bool:
+    """Whether the edited text reads back as exactly `new`."""
+    if any(first < region.start for first, _, _ in edits):
+        return False
+    try:
+        body = apply_edits(region.text, edits, region.start, limit)
+        roots = compose(region.alone(body)).roots
+    except (YamlError, CannotEdit):
+        return False
+    return len(roots) == 1 and equal(roots[0].value, new)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """Where a value hangs: behind a key or a dash at `column`, or as the root, or inside flow."""
+
+    kind: str
+    column: int
+    after: int
+    """The position right behind the colon or the dash."""
+
+
+class _Editor:
+    """Collects the edits of one object. Positions are those of the whole text."""
+
+    def __init__(self, text: str, base: int, layout: Layout) -> None:
+        self.text = text
+        self.base = base
+        self.layout = layout
+        self.edits: list[TextEdit] = []
+
+    def change(self, node: Node, old: Any, new: Any, slot: _Slot) -> None:
+        """Turn the value of `node` from `old` into `new`."""
+        if old is new or equal(old, new):
+            return
+        before = len(self.edits)
+        try:
+            if type(node) is MappingNode and type(new) is dict:
+                self._mapping(node, old, new, slot)
+            elif type(node) is SequenceNode and type(new) is list:
+                self._sequence(node, old, new, slot)
+            else:
+                self._replace(node, new, slot)
+        except CannotEdit:
+            if slot.kind == "root":
+                raise
+            del self.edits[before:]
+            self._replace(node, new, slot)
+
+    # ------------------------------------------------------------------------------------ maps
+
+    def _mapping(
+        self, node: MappingNode, old: dict[str, Any], new: dict[str, Any], slot: _Slot
+    ) -> None:
+        pairs = node.pairs
+        kept = [i for i, (key, _, _) in enumerate(pairs) if key in new]
+        if not kept:
+            self._replace(node, new, slot)
+            return
+        if node.flow:
+            self._flow_mapping(node, old, new, kept)
+            return
+        column = self._column(self._start(node))
+        for i in kept:
+            key, key_node, value = pairs[i]
+            if old[key] is not new[key]:
+                self.change(value, old[key], new[key], self._key_slot(key_node, column))
+        self._delete_pairs(node, kept, column, slot)
+        added = [key for key in new if key not in old]
+        if added:
+            newline = self.layout.newline
+            lines = [
+                f"{' ' * column}{write_key(key)}:{emit_value(new[key], column, self.layout)}"
+                for key in added
+            ]
+            at = content_line_end(self.text, self._end(pairs[kept[-1]][2]))
+            self.edits.append((at, at, newline + newline.join(lines)))
+
+    def _delete_pairs(self, node: MappingNode, kept: list[int], column: int, slot: _Slot) -> None:
+        pairs = node.pairs
+        first = kept[0]
+        start = self._start(node)
+        leading = self.text[line_start(self.text, start) : start]
+        gone = [i for i in range(len(pairs)) if i not in set(kept)]
+        if first > 0 and leading.strip():
+            # The first key shares its line with a dash: the next one takes its place there.
+            self._pull_up(pairs, first, start)
+            gone = [i for i in gone if i > first]
+        for i in gone:
+            floor = (
+                next_line(self.text, self._end(pairs[i - 1][2]))
+                if i
+                else self._first_floor(slot, start)
+            )
+            span = lines_of(
+                self.text, self._start(pairs[i][1]), self._end(pairs[i][2]), floor, column
+            )
+            self.edits.append((*span, ""))
+
+    def _pull_up(self, pairs: list[tuple[str, Node, Node]], first: int, start: int) -> None:
+        target = self._start(pairs[first][1])
+        line = line_start(self.text, target)
+        comments: list[str] = []
+        at = line
+        while at > 0:
+            above = line_start(self.text, at - 1)
+            if above <= start or not self.text[above:at].lstrip(" ").startswith("#"):
+                break
+            comments.insert(0, self.text[above:at])
+            at = above
+        self.edits.append((start, target, ""))
+        if comments:
+            dash_line = line_start(self.text, start)
+            self.edits.append((dash_line, dash_line, "".join(comments)))
+
+    def _flow_mapping(
+        self, node: MappingNode, old: dict[str, Any], new: dict[str, Any], kept: list[int]
+    ) -> None:
+        pairs = node.pairs
+        for i in kept:
+            key, _, value = pairs[i]
+            self.change(value, old[key], new[key], _Slot("flow", 0, self._end(pairs[i][1])))
+        spans = [(self._start(key), self._end(value)) for _, key, value in pairs]
+        self._delete_in_flow(spans, kept)
+        added = {key: value for key, value in new.items() if key not in old}
+        if added:
+            quoted = isinstance(pairs[0][1], ScalarNode) and pairs[0][1].style == '"'
+            separator = self._flow_separator(self._start(node), spans)
+            texts = [emit_flow({k: v}, quoted)[1:-1] for k, v in added.items()]
+            at = spans[kept[-1]][1]
+            self.edits.append((at, at, separator + separator.join(texts)))
+
+    # ----------------------------------------------------------------------------------- lists
+
+    def _sequence(self, node: SequenceNode, old: list[Any], new: list[Any], slot: _Slot) -> None:
+        pairs = align(old, new)
+        if not any(i is not None and j is not None for i, j in pairs):
+            self._replace(node, new, slot)
+            return
+        if node.flow:
+            self._flow_sequence(node, old, new, pairs)
+            return
+        start = self._start(node)
+        column = self._column(start)
+        leading = self.text[line_start(self.text, start) : start]
+        dashes = self._dashes(node, column)
+        first_floor = self._first_floor(slot, start)
+        newline = self.layout.newline
+        previous: int | None = None
+        for i, j in pairs:
+            if i is None:
+                assert j is not None
+                item = f"{newline}{' ' * column}- {emit_block(new[j], column + 2, self.layout)}"
+                at = self._insertion_point(node, previous, dashes, column, first_floor, leading)
+                self.edits.append((at, at, item))
+                continue
+            if j is None:
+                if leading.strip() and i == 0:
+                    raise CannotEdit("the first element shares its line")
+                floor = next_line(self.text, self._end(node.items[i - 1])) if i else first_floor
+                span = lines_of(self.text, dashes[i], self._end(node.items[i]), floor, column)
+                self.edits.append((*span, ""))
+            else:
+                slot_here = _Slot("item", column, dashes[i] + 1)
+                self.change(node.items[i], old[i], new[j], slot_here)
+            previous = i
+
+    def _insertion_point(
+        self,
+        node: SequenceNode,
+        previous: int | None,
+        dashes: list[int],
+        column: int,
+        floor: int,
+        leading: str,
+    ) -> int:
+        if previous is not None:
+            return content_line_end(self.text, self._end(node.items[previous]))
+        if leading.strip():
+            raise CannotEdit("the first element shares its line")
+        line = with_comments_above(self.text, line_start(self.text, dashes[0]), floor, column)
+        if line == 0:
+            raise CannotEdit("no line above")
+        return break_before(self.text, line)
+
+    def _dashes(self, node: SequenceNode, column: int) -> list[int]:
+        """Where the dash of each element stands."""
+        dashes: list[int] = []
+        at = self._start(node)
+        for n, item in enumerate(node.items):
+            if n:
+                at = next_dash(self.text, self._end(node.items[n - 1]), column)
+            if at > self._start(item):
+                raise CannotEdit("a dash is not where it should be")
+            dashes.append(at)
+        return dashes
+
+    def _flow_sequence(
+        self,
+        node: SequenceNode,
+        old: list[Any],
+        new: list[Any],
+        pairs: list[tuple[int | None, int | None]],
+    ) -> None:
+        spans = [(self._start(item), self._end(item)) for item in node.items]
+        kept = [i for i, j in pairs if i is not None and j is not None]
+        separator = self._flow_separator(self._start(node), spans)
+        previous: int | None = None
+        for i, j in pairs:
+            if i is None:
+                assert j is not None
+                text = emit_flow(new[j], self._has_quoted_keys(node))
+                if previous is None:
+                    at = spans[0][0]
+                    self.edits.append((at, at, text + separator))
+                else:
+                    at = spans[previous][1]
+                    self.edits.append((at, at, separator + text))
+            elif j is not None:
+                self.change(node.items[i], old[i], new[j], _Slot("flow", 0, spans[i][0]))
+                previous = i
+        self._delete_in_flow(spans, kept)
+
+    def _has_quoted_keys(self, node: SequenceNode) -> bool:
+        for item in node.items:
+            if type(item) is MappingNode and item.pairs:
+                key = item.pairs[0][1]
+                return isinstance(key, ScalarNode) and key.style == '"'
+        return bool(node.items) and all(
+            isinstance(item, ScalarNode) and item.style == '"' for item in node.items
+        )
+
+    # ------------------------------------------------------------------------- both, in flow
+
+    def _delete_in_flow(self, spans: list[tuple[int, int]], kept: list[int]) -> None:
+        last_kept = kept[-1]
+        for i in range(last_kept):
+            if i not in kept:
+                self.edits.append((spans[i][0], spans[i + 1][0], ""))
+        if last_kept < len(spans) - 1:
+            self.edits.append((spans[last_kept][1], spans[-1][1], ""))
+
+    def _flow_separator(self, start: int, spans: list[tuple[int, int]]) -> str:
+        if len(spans) > 1:
+            between = self.text[spans[-2][1] : spans[-1][0]]
+        else:
+            between = "," + self.text[start + 1 : spans[0][0]]
+        return between if "\n" in between and between.strip() == "," else ", "
+
+    # --------------------------------------------------------------------------------- values
+
+    def _replace(self, node: Node, new: Any, slot: _Slot) -> None:
+        """Write a value anew where another one stands."""
+        start, end = self._start(node), self._end(node)
+        style = node.style if isinstance(node, ScalarNode) else ""
+        if slot.kind == "flow":
+            scalar = type(new) not in (dict, list)
+            text = write_scalar(new, style, flow=True) if scalar else emit_flow(new)
+            self.edits.append((start, end, text))
+            return
+        if slot.kind == "root":
+            raise CannotEdit("the root is written anew as a whole")
+        same_line = "\n" not in self.text[slot.after : start]
+        if not _is_block(new):
+            text = _one_line(new, style)
+            if start == end:
+                self.edits.append((slot.after, slot.after, " " + text))
+            elif same_line:
+                self.edits.append((start, end, text))
+            else:
+                self.edits.append((slot.after, slot.after, " " + text))
+                self.edits.append((line_end(self.text, slot.after), end, ""))
+            return
+        newline = self.layout.newline
+        if slot.kind == "key":
+            written = emit_value(new, slot.column, self.layout)
+        else:
+            written = emit_value([new], slot.column, replace(self.layout, wide=False))
+            written = " " + written.split("- ", 1)[1]
+        first, _, rest = written.partition(newline)
+        if same_line or start == end:
+            at = content_line_end(self.text, end)
+            comment = self.text[end:at] if "\n" not in self.text[slot.after : end] else ""
+            if comment.strip() and not comment.lstrip().startswith("#"):
+                raise CannotEdit("something else is on the line")
+            self.edits.append((slot.after, at, first + comment.rstrip() + newline + rest))
+        else:
+            at = line_end(self.text, slot.after)
+            if first:
+                self.edits.append((slot.after, slot.after, first))
+            self.edits.append((at, end, newline + rest))
+
+    # -------------------------------------------------------------------------- text and lines
+
+    def _start(self, node: Node) -> int:
+        return node.start + self.base
+
+    def _end(self, node: Node) -> int:
+        return node.end + self.base
+
+    def _column(self, at: int) -> int:
+        return at - line_start(self.text, at)
+
+    def _first_floor(self, slot: _Slot, start: int) -> int:
+        """How far up the comment above a collection's first member may reach."""
+        if slot.kind == "key":
+            return next_line(self.text, slot.after)
+        return line_start(self.text, start)
+
+    def _key_slot(self, key: Node, column: int) -> _Slot:
+        end = self._end(key)
+        colon = self.text.find(":", end)
+        if colon < 0 or self.text[end:colon].strip(" "):
+            raise CannotEdit("an explicit key")
+        return _Slot("key", column, colon + 1)
+
+
+def _is_block(value: Any) -> bool:
+    return (type(value) in (dict, list) and bool(value)) or (
+        type(value) is str and can_be_literal(value)
+    )
+
+
+def _one_line(value: Any, style: str) -> str:
+    if type(value) in (dict, list):
+        return emit_flow(value)
+    return write_scalar(value, style if style in ("'", '"') else "")
+
+
+def _layout(region: Region, root: Node) -> Layout:
+    """The indentation that the object uses itself, from the first places that show it."""
+    step: int | None = None
+    wide: bool | None = None
+    source = region.source()
+    pending: list[Node] = [root]
+    while pending and (step is None or wide is None):
+        node = pending.pop()
+        if type(node) is SequenceNode:
+            pending.extend(reversed(node.items))
+        if type(node) is not MappingNode or node.flow:
+            continue
+        column = node.start - line_start(source, node.start)
+        for _, _, value in node.pairs:
+            if type(value) not in (MappingNode, SequenceNode) or value.flow:  # type: ignore[attr-defined]
+                continue
+            inner = value.start - line_start(source, value.start) - column
+            if type(value) is MappingNode and step is None:
+                step = inner
+            elif type(value) is SequenceNode and wide is None:
+                wide = inner > 0
+        pending.extend(value for _, _, value in reversed(node.pairs))
+    return Layout(
+        step if step is not None and 0 < step < 9 else 2, bool(wide), newline_of(region.text)
+    )
+
+
+def newline_of(text: str) -> str:
+    """The line break that the text uses first."""
+    at = text.find("\n")
+    return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"

@@ -1,0 +1,233 @@
+"""JSON texts: where objects stand in them, and how a changed one is written back.
+
+Objects are found by `raw_decode` spans, so that untouched ones keep their bytes. A touched object
+is written anew as a whole, in the file's own indentation and with its unchanged numbers spelled as
+they were (1.10 stays 1.10).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from krm_fn import limits
+from krm_fn.values import align, equal
+from krm_fn.wire.compose import YamlError
+
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+
+
+class JsonError(YamlError):
+    """The text is JSON that this program does not take."""
+
+
+class JsonSyntaxError(JsonError):
+    """The text is not JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonValue:
+    """A decoded value with its span in the text."""
+
+    start: int
+    end: int
+    value: Any
+
+
+def documents(text: str) -> Iterator[JsonValue]:
+    """The values of a JSON text, one after the other. Raises JsonError."""
+    check_nesting(text)
+    at = _skip(text, 0)
+    while at < len(text):
+        value = _decode(text, at)
+        yield value
+        at = _skip(text, value.end)
+
+
+def check_nesting(text: str) -> None:
+    """Refuse what nests deeper than `limits.NESTING`, before the decoder recurses into it."""
+    if text.count("[") + text.count("{") <= limits.NESTING:
+        return
+    depth = 0
+    for match in _BRACKETS.finditer(text):
+        bracket = match.group()
+        if bracket in "[{":
+            depth += 1
+            if depth > limits.NESTING:
+                raise JsonError(
+                    f"nested deeper than {limits.NESTING} levels", _line(text, match.start())
+                )
+        elif bracket in "]}":
+            depth -= 1
+
+
+def members(text: str, start: int) -> Iterator[tuple[str, int, JsonValue]]:
+    """The members of the object at `start`: key, where the key starts, value with its span."""
+    at = _skip(text, start + 1)
+    while text[at] != "}":
+        key = _decode(text, at)
+        colon = _skip(text, key.end)
+        value = _decode(text, _skip(text, colon + 1))
+        yield key.value, at, value
+        at = _skip(text, value.end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+
+
+def elements(text: str, start: int) -> Iterator[JsonValue]:
+    """The elements of the list at `start`."""
+    at = _skip(text, start + 1)
+    while text[at] != "]":
+        value = _decode(text, at)
+        yield value
+        at = _skip(text, value.end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+
+
+def _decode(text: str, start: int) -> JsonValue:
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        raise JsonSyntaxError(f"not valid JSON: {error.msg}", error.lineno) from None
+    except _DuplicateKey as error:
+        raise JsonError(str(error), _line(text, start)) from None
+    return JsonValue(start, end, value)
+
+
+class _DuplicateKey(ValueError):
+    pass
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _DuplicateKey(f"the key {key!r} is there twice in one object")
+            seen.add(key)
+    return result
+
+
+def _no_constant(name: str) -> Any:
+    raise _DuplicateKey(f"{name} is no JSON")
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object, parse_constant=_no_constant, strict=False
+)
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    assert match is not None
+    return match.end()
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+# ---------------------------------------------------------------------------------------- writing
+
+
+class _Spelled:
+    """A number with the digits that stood in the text."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+_SPELLING_DECODER: Final = json.JSONDecoder(parse_int=_Spelled, parse_float=_Spelled, strict=False)
+
+
+def rewrite(text: str, found: JsonValue, new: Any) -> str:
+    """The text of the object at `found` with the value `new`, laid out as it was."""
+    source = text[found.start : found.end]
+    spelled = _SPELLING_DECODER.decode(source)
+    return write(_respell(found.value, new, spelled), layout_of(text, found))
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLayout:
+    """How a JSON text is laid out. `indent` None: on one line."""
+
+    indent: int | None
+    margin: str = ""
+    colon: str = ": "
+    comma: str = ", "
+    ascii_only: bool = False
+    newline: str = "\n"
+
+
+def layout_of(text: str, found: JsonValue) -> JsonLayout:
+    """The layout of the object at `found`, by its own lines."""
+    source = text[found.start : found.end]
+    ascii_only = "\\u" in source and source.isascii()
+    newline = "\r\n" if "\r\n" in source else "\n"
+    first, _, rest = source.partition("\n")
+    if not rest or first.strip() not in ("{", "["):
+        tight = re.search(r'":\S', source) is not None
+        return JsonLayout(
+            None, "", ":" if tight else ": ", "," if tight else ", ", ascii_only, newline
+        )
+    inner = len(rest) - len(rest.lstrip(" \t"))
+    line = text.rfind("\n", 0, found.start) + 1
+    closing = source[source.rfind("\n") + 1 :]
+    margin = closing[: len(closing) - len(closing.lstrip(" \t"))] or _leading(text[line:])
+    return JsonLayout(max(inner - len(margin), 0), margin, ": ", ", ", ascii_only, newline)
+
+
+def _leading(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def write(value: Any, layout: JsonLayout) -> str:
+    """A value as JSON text; the first line without the margin."""
+    parts: list[str] = []
+    _write(value, layout, layout.newline + layout.margin, parts)
+    return "".join(parts)
+
+
+def _write(value: Any, layout: JsonLayout, line: str, parts: list[str]) -> None:
+    kind = type(value)
+    if kind is _Spelled:
+        parts.append(value.text)
+    elif (kind is dict or kind is list) and value:
+        opening, closing = ("{", "}") if kind is dict else ("[", "]")
+        deeper = line + " " * (layout.indent or 0)
+        between = "," + deeper if layout.indent is not None else layout.comma
+        parts.append(opening + (deeper if layout.indent is not None else ""))
+        for n, member in enumerate(value.items() if kind is dict else value):
+            if n:
+                parts.append(between)
+            if kind is dict:
+                key, member = member
+                parts.append(json.dumps(key, ensure_ascii=layout.ascii_only) + layout.colon)
+            _write(member, layout, deeper, parts)
+        parts.append((line if layout.indent is not None else "") + closing)
+    else:
+        parts.append(json.dumps(value, ensure_ascii=layout.ascii_only, allow_nan=False))
+
+
+def _respell(old: Any, new: Any, spelled: Any) -> Any:
+    """`new` with the numbers that are unchanged since `old` as they were spelled."""
+    if type(new) is dict and type(old) is dict:
+        return {
+            key: _respell(old[key], value, spelled[key]) if key in old else value
+            for key, value in new.items()
+        }
+    if type(new) is list and type(old) is list:
+        result = list(new)
+        for i, j in align(old, new):
+            if i is not None and j is not None:
+                result[j] = _respell(old[i], new[j], spelled[i])
+        return result
+    return spelled if type(spelled) is _Spelled and equal(old, new) else new

@@ -1,0 +1,291 @@
+"""Find the objects in a YAML text without composing them.
+
+One pass over libyaml's events notes where each document, each entry of its root and each element of
+an `items` list stands, with its head (apiVersion, kind, namespace, name). Everything else is
+skipped: whoever wants an object's value composes its span then. Knows ResourceLists only as "a map
+with a list called items".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from krm_fn import limits
+from krm_fn.wire.compose import YamlError, block_scalar_end, parse_error, parser
+from krm_fn.wire.scalars import resolve_go_yaml
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What identifies an object, as written; empty where it is missing or no string."""
+
+    api_version: str = ""
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+
+    @property
+    def group(self) -> str:
+        """The API group, "" for the core group."""
+        group, slash, _ = self.api_version.rpartition("/")
+        return group if slash else ""
+
+    @property
+    def version(self) -> str:
+        return self.api_version.rpartition("/")[2]
+
+    def __str__(self) -> str:
+        place = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return f"{self.api_version}/{self.kind} {place}".strip()
+
+
+@dataclass(slots=True)
+class Found:
+    """A node: its span in the text (as `krm_fn.wire.compose.Node`), its line, what it is."""
+
+    start: int
+    end: int
+    line: int
+    shape: str
+    """map, list, null, or the name of a scalar's type: text, number, boolean."""
+    flow: bool = False
+    head: Head = Head()
+    entries: dict[str, Entry] = field(default_factory=dict)
+    """The members of a document's root."""
+    items: Found | None = None
+    """The member called `items`, where it is a list."""
+    children: list[Found] = field(default_factory=list)
+    """The elements of a list called `items`."""
+    anchors: frozenset[str] = frozenset()
+    aliases: frozenset[str] = frozenset()
+    """Names of anchors in the node, and of anchors outside it that its aliases name."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A member of a map: where its key starts, and its value."""
+
+    start: int
+    value: Found
+
+
+@dataclass(slots=True)
+class Document:
+    """A document: where it starts (its `---`, if it has one) and ends, and its root."""
+
+    start: int
+    end: int
+    root: Found
+
+
+def scan(text: str) -> list[Document]:
+    """The documents of a text, without the empty ones. Raises YamlError for what is not YAML."""
+    try:
+        return _Scanner(text).documents()
+    except yaml.YAMLError as error:
+        raise parse_error(error, text) from None
+
+
+_SHAPES = {str: "text", int: "number", float: "number", bool: "boolean", type(None): "null"}
+
+
+class _Scanner:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.next = parser(text).get_event
+        self.track = "&" in text
+        self.anchors: set[str] = set()
+        self.aliases: set[str] = set()
+        self.known: set[str] = set()
+
+    def documents(self) -> list[Document]:
+        found: list[Document] = []
+        while True:
+            event = self.next()
+            kind = type(event)
+            if kind is yaml.StreamEndEvent:
+                return found
+            if kind is not yaml.DocumentStartEvent:
+                continue
+            start = event.start_mark.index
+            self.known = set()
+            root = self._object(self.next(), 0)
+            end = self.next().end_mark.index
+            if root.shape != "null":
+                found.append(Document(start, end, root))
+
+    def _object(self, event: Any, depth: int) -> Found:
+        """Note a node that may be an object, and the objects in its list `items`."""
+        before = self.anchors, self.aliases
+        self.anchors, self.aliases = set(), set()
+        self._note(event)
+        kind = type(event)
+        mark = event.start_mark
+        found = Found(mark.index, event.end_mark.index, mark.line + 1, "alias")
+        if kind is yaml.MappingStartEvent:
+            found.shape = "map"
+            self._mapping(event, found, depth)
+        elif kind is yaml.SequenceStartEvent:
+            found.shape = "list"
+            found.flow = bool(event.flow_style)
+            found.end = self._skip(event)
+        elif kind is yaml.ScalarEvent:
+            found.end = self._end(event)
+            plain = not event.style and event.tag is None
+            value = resolve_go_yaml(event.value) if plain else ""
+            found.shape = _SHAPES.get(type(value), "text")
+        found.anchors, found.aliases = frozenset(self.anchors), frozenset(self.aliases)
+        self.anchors, self.aliases = before[0] | self.anchors, before[1] | self.aliases
+        return found
+
+    def _mapping(self, event: Any, found: Found, depth: int) -> None:
+        found.flow = bool(event.flow_style)
+        api_version = kind = namespace = name = ""
+        while True:
+            event = self.next()
+            if type(event) is yaml.MappingEndEvent:
+                break
+            self._note(event)
+            key = event.value if type(event) is yaml.ScalarEvent else None
+            key_start = event.start_mark.index
+            if key is None:
+                self._skip(event)
+            event = self.next()
+            if key == "items" and type(event) is yaml.SequenceStartEvent:
+                value = found.items = self._items(event, depth)
+            elif key == "metadata" and type(event) is yaml.MappingStartEvent:
+                value, namespace, name = self._metadata(event)
+            elif depth == 0:
+                value = self._object(event, 1)
+                if key == "apiVersion":
+                    api_version = _text(event)
+                elif key == "kind":
+                    kind = _text(event)
+            else:
+                if key == "apiVersion":
+                    api_version = _text(event)
+                elif key == "kind":
+                    kind = _text(event)
+                found.end = self._skip(event)
+                continue
+            found.end = value.end
+            if depth == 0 and key is not None:
+                if key in found.entries:
+                    line = event.start_mark.line + 1
+                    raise YamlError(f"the key {key!r} is there twice in one map", line)
+                found.entries[key] = Entry(key_start, value)
+        if found.flow:
+            found.end = event.end_mark.index
+        found.head = Head(api_version, kind, namespace, name)
+
+    def _items(self, event: Any, depth: int) -> Found:
+        if depth >= 32:
+            raise YamlError("lists of lists nest too deep", event.start_mark.line + 1)
+        self._note(event)
+        mark = event.start_mark
+        found = Found(mark.index, event.end_mark.index, mark.line + 1, "list")
+        found.flow = bool(event.flow_style)
+        while True:
+            event = self.next()
+            if type(event) is yaml.SequenceEndEvent:
+                break
+            found.children.append(self._object(event, depth + 1))
+        if found.flow:
+            found.end = event.end_mark.index
+        elif found.children:
+            found.end = found.children[-1].end
+        return found
+
+    def _metadata(self, event: Any) -> tuple[Found, str, str]:
+        self._note(event)
+        mark = event.start_mark
+        found = Found(mark.index, event.end_mark.index, mark.line + 1, "map")
+        found.flow = bool(event.flow_style)
+        namespace = name = ""
+        while True:
+            event = self.next()
+            if type(event) is yaml.MappingEndEvent:
+                break
+            self._note(event)
+            key = event.value if type(event) is yaml.ScalarEvent else None
+            if key is None:
+                self._skip(event)
+            event = self.next()
+            if key == "name":
+                name = _text(event)
+            elif key == "namespace":
+                namespace = _text(event)
+            found.end = self._skip(event)
+        if found.flow:
+            found.end = event.end_mark.index
+        return found, namespace, name
+
+    def _skip(self, event: Any) -> int:
+        """Pass over a node of which the first event is given; answers where its content ends."""
+        self._note(event)
+        kind = type(event)
+        if kind is yaml.ScalarEvent or kind is yaml.AliasEvent:
+            return self._end(event)
+        depth = 1
+        last = event
+        following = self.next
+        track = self.track
+        while True:
+            event = following()
+            kind = type(event)
+            if kind is yaml.ScalarEvent:
+                last = event
+                if track and event.anchor is not None:
+                    self._note(event)
+            elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+                depth += 1
+                last = event
+                if depth > limits.NESTING:
+                    raise YamlError(
+                        f"nested deeper than {limits.NESTING} levels", event.start_mark.line + 1
+                    )
+                if track and event.anchor is not None:
+                    self._note(event)
+            elif kind is yaml.AliasEvent:
+                last = event
+                self._note(event)
+            else:
+                depth -= 1
+                # The end of a flow collection has a span, that of a block collection has none.
+                if event.end_mark.index != event.start_mark.index:
+                    last = event
+                if not depth:
+                    return self._end(last)
+
+    def _end(self, event: Any) -> int:
+        end: int = event.end_mark.index
+        if type(event) is yaml.ScalarEvent and event.style in ("|", ">"):
+            return block_scalar_end(self.text, event.start_mark.index, end)
+        return end
+
+    def _note(self, event: Any) -> None:
+        """Keep the anchor of a node or alias; an alias to no anchor is an error."""
+        anchor = getattr(event, "anchor", None)
+        if anchor is None:
+            return
+        if type(event) is not yaml.AliasEvent:
+            self.anchors.add(anchor)
+            self.known.add(anchor)
+        elif anchor in self.known:
+            if anchor not in self.anchors:
+                self.aliases.add(anchor)
+        else:
+            raise YamlError(f"unknown anchor {anchor!r} referenced", event.start_mark.line + 1)
+
+
+def _text(event: Any) -> str:
+    """A scalar's text where it is a string; a number or boolean is none."""
+    if type(event) is not yaml.ScalarEvent:
+        return ""
+    if event.style or event.tag is not None:
+        return str(event.value)
+    value = resolve_go_yaml(event.value)
+    return value if type(value) is str else ""
