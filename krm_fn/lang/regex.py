@@ -8,11 +8,18 @@ compiled, since it costs 30 ms to load.
 from __future__ import annotations
 
 import functools
-from typing import Any
+import re
+from typing import Any, Final
 
 from krm_fn.errors import CompileError
 
-_MAX_MEM = 8 * 1024 * 1024
+_MAX_MEM: Final = 8 * 1024 * 1024
+
+_PARTS: Final = re.compile(
+    r"\\Q.*?(?:\\E|\Z)|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*+\]|\(\?(?:P?<[^>]*>)?", re.DOTALL
+)
+"""Quoted texts, escapes, character classes and the openings of groups: enough to know each."""
+_GROUP_NAME: Final = re.compile(r"[A-Za-z0-9_]+")
 
 
 class Regex:
@@ -48,9 +55,26 @@ def compile_regex(pattern: str) -> Regex:
     options.log_errors = False
     options.max_mem = _MAX_MEM
     try:
-        return Regex(pattern, re2.compile(pattern, options))
+        compiled = re2.compile(pattern, options)
     except re2.error as error:
         reason = error.args[0] if error.args else "invalid"
         if isinstance(reason, bytes):
             reason = reason.decode("utf-8", "replace")
         raise CompileError(f"error parsing regexp: {reason}: `{pattern}`") from None
+    newer = _unknown_to_go(pattern)
+    if newer:
+        raise CompileError(f"error parsing regexp: {newer}: `{pattern}`")
+    return Regex(pattern, compiled)
+
+
+def _unknown_to_go(pattern: str) -> str:
+    """What RE2 takes and Go 1.18 does not: `\\C`, `(?<name>`, names not in ASCII."""
+    for match in _PARTS.finditer(pattern):
+        part = match[0]
+        if part == "\\C":
+            return "invalid escape sequence: `\\C`"
+        if part.startswith("(?<"):
+            return "invalid or unsupported Perl syntax: `(?<`"
+        if part.startswith("(?P<") and not _GROUP_NAME.fullmatch(part[4:-1]):
+            return f"invalid named capture: `{part}`"
+    return ""

@@ -1,0 +1,99 @@
+"""The keys that a path captures: what `#` and `#0` name, and what a fan-out is told apart by.
+
+Captured keys travel as one text, because that is what KubeMod passes on; what its patch code reads
+back from this text loses keys with brackets or quotes, and so does this. This module knows no node.
+Source: ModRule specification, sections 1.10 and 3.2; Go's strconv.Quote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from krm_fn.lang.gofmt import GoInt
+from krm_fn.lang.select.values import parse_int
+
+
+class Trail:
+    """The keys that `..` walked, innermost last; linked, so that a deep walk copies nothing."""
+
+    __slots__ = ("key", "outer", "walked")
+
+    def __init__(self, outer: Trail | None, key: int | str) -> None:
+        self.outer = outer
+        self.key = key
+        self.walked: int = outer.walked + 1 if outer else 0
+        """How many keys."""
+
+    def keys(self) -> list[str]:
+        """The keys as texts, outermost first."""
+        keys: list[str] = []
+        trail = self
+        while trail.outer is not None:
+            keys.append(str(trail.key))
+            trail = trail.outer
+        keys.reverse()
+        return keys
+
+
+NOWHERE: Final = Trail(None, "")
+"""The trail of the value that `..` starts from."""
+
+
+def captured_keys(captured: Iterable[Any]) -> list[str]:
+    """All captured keys as texts, those of trails among them."""
+    keys: list[str] = []
+    for key in captured:
+        if type(key) is Trail:
+            keys.extend(key.keys())
+        else:
+            keys.append(str(key))
+    return keys
+
+
+def key_text(captured: Iterable[Any]) -> str:
+    """`$["spec"]["0"]`: the captured keys as one text."""
+    return "$" + "".join(f"[{quote(key)}]" for key in captured_keys(captured))
+
+
+_KEY_PART: Final = re.compile(r'\["([^\[\]"]+)"\]')
+
+
+def key_parts(text: str) -> tuple[int | str, ...]:
+    """The keys that KubeMod reads back from a key text: whole numbers as ints, others escaped."""
+    return tuple(_key_part(part) for part in _KEY_PART.findall(text))
+
+
+def _key_part(part: str) -> int | str:
+    number = parse_int(part)
+    return part if number is None else GoInt(number)
+
+
+_ESCAPES: Final = {
+    "\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v",
+    "\\": r"\\", '"': r"\"",
+}  # fmt: skip
+
+
+def quote(text: str) -> str:
+    """The text as a Go string literal; what cannot be printed is escaped."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return '"' + "".join(map(_quoted, text)) + '"'
+
+
+def _quoted(character: str) -> str:
+    escape = _ESCAPES.get(character)
+    if escape is not None:
+        return escape
+    if character.isprintable():
+        return character
+    point = ord(character)
+    if 0xDC80 <= point <= 0xDCFF:
+        return f"\\x{point - 0xDC00:02x}"
+    if 0xD800 <= point < 0xE000:
+        return "\ufffd"
+    if point < 0x20 or point == 0x7F:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
