@@ -1,0 +1,1 @@
+"""Facts of Kubernetes: kinds and their resources, selectors. Knows no rule and no stream."""

@@ -1,0 +1,43 @@
+"""Checks of an admission as a whole: would admitting the result change it again?
+
+A cluster admits every update of an object; a rule that appends to a list without asking first grows
+it each time.
+"""
+
+from __future__ import annotations
+
+from krm_fn.admission.chain import Chain, Verdict
+from krm_fn.admission.cluster import Cluster
+from krm_fn.admission.model import Cause, Finding
+from krm_fn.values import Json, format_path
+from krm_fn.wire import Head
+
+
+def idempotence(
+    chain: Chain,
+    head: Head,
+    verdict: Verdict,
+    cluster: Cluster,
+    old_object: Json | None,
+    denies: bool,
+) -> Finding | None:
+    """A finding if admitting the admitted object changes it once more.
+
+    What changed nothing in the first place is not asked again.
+    """
+    if not verdict.changes or verdict.denied:
+        return None
+    again = chain.admit(head, verdict.object, cluster, old_object)
+    if not again.changes:
+        return None
+    first = again.changes[0]
+    rules = tuple(dict.fromkeys(rule for change in again.changes for rule in change.rules))
+    return Finding(
+        Cause.FAILED if denies else Cause.WARNING,
+        denies,
+        f"not idempotent: admitting the result once more changes {format_path(first.path)} again, "
+        "as every later update in the cluster would; let the rule's match leave out objects that "
+        "it has already changed",
+        rules,
+        first.path,
+    )

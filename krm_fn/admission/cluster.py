@@ -1,0 +1,118 @@
+"""What a render knows of the cluster: the objects at hand, namespaces, resources of kinds.
+
+Objects are the snapshot before admission. Namespaces are admitted first and are then seen as
+admitted. What is not known is made up where rules need it, and marked so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from krm_fn.kube.resources import Resource, built_in, from_crd, guessed
+from krm_fn.values import Json, get
+from krm_fn.wire import Head
+
+Identity = tuple[str, str, str, str]
+"""(group, kind, namespace, name)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """A namespace. `complete` is False where only its name is known and the object is made up."""
+
+    name: str
+    object: Json
+    complete: bool
+
+    @property
+    def labels(self) -> dict[str, str]:
+        labels = get(self.object, ("metadata", "labels"), {})
+        return labels if type(labels) is dict else {}
+
+
+class Cluster:
+    """The view of the cluster that plugins get. Immutable; `with_admitted` gives a new one."""
+
+    def __init__(
+        self,
+        objects: Mapping[Identity, Json] | None = None,
+        namespaces: Mapping[str, Json] | None = None,
+        resources: Mapping[tuple[str, str], Resource] | None = None,
+        default_namespace: str = "default",
+    ) -> None:
+        self._objects = dict(objects or {})
+        self._namespaces = dict(namespaces or {})
+        self._resources = dict(resources or {})
+        self.default_namespace = default_namespace
+
+    def namespace(self, name: str) -> Namespace:
+        """The namespace of that name, made up if the render does not know it."""
+        known = self._namespaces.get(name)
+        if known is not None:
+            return Namespace(name, with_name_label(known, name), True)
+        made_up: Json = {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": name, "labels": {NAME_LABEL: name}},
+        }
+        return Namespace(name, made_up, False)
+
+    def get(self, group: str, kind: str, namespace: str, name: str) -> Json | None:
+        """An object by its identity; `namespace` is "" for cluster-scoped ones."""
+        if (group, kind) == ("", "Namespace"):
+            return self._namespaces.get(name)
+        return self._objects.get((group, kind, namespace, name))
+
+    def list(self, group: str, kind: str, namespace: str | None = None) -> Iterable[Json]:
+        """The objects of a kind, of one namespace or of all, in the order of the input."""
+        for (g, k, n, _), value in self._objects.items():
+            if g == group and k == kind and (namespace is None or n == namespace):
+                yield value
+
+    def resource_for(self, group: str, kind: str) -> Resource:
+        """The resource that a kind is served under; guessed (`known=False`) where nobody says."""
+        return self._resources.get((group, kind)) or built_in(group, kind) or guessed(kind)
+
+    def namespace_of(self, head: Head) -> str:
+        """The namespace that an object is admitted in: "" for cluster-scoped kinds.
+
+        A namespaced object without `metadata.namespace` goes to the default namespace. A kind that
+        nobody described is namespaced; if it has no namespace either, that is a guess.
+        """
+        if not self.resource_for(head.group, head.kind).namespaced:
+            return ""
+        return head.namespace or self.default_namespace
+
+    def with_admitted(self, namespaces: Mapping[str, Json]) -> Cluster:
+        """The same cluster after these namespaces were admitted."""
+        return Cluster(
+            self._objects,
+            {**self._namespaces, **namespaces},
+            self._resources,
+            self.default_namespace,
+        )
+
+
+NAME_LABEL = "kubernetes.io/metadata.name"
+
+
+def with_name_label(namespace: Json, name: str) -> Json:
+    """A Namespace with the label that the API server always sets."""
+    metadata = namespace.get("metadata")
+    metadata = metadata if type(metadata) is dict else {}
+    labels = metadata.get("labels")
+    labels = labels if type(labels) is dict else {}
+    if labels.get(NAME_LABEL) == name:
+        return namespace
+    return {**namespace, "metadata": {**metadata, "labels": {**labels, NAME_LABEL: name}}}
+
+
+def resources_of_crds(objects: Iterable[Json]) -> dict[tuple[str, str], Resource]:
+    """What the CustomResourceDefinitions among the objects say of their kinds."""
+    found: dict[tuple[str, str], Resource] = {}
+    for value in objects:
+        described = from_crd(value)
+        if described is not None:
+            found[described[0]] = described[1]
+    return found

@@ -1,0 +1,196 @@
+"""What a plugin sees of an item, and how its edits come back.
+
+An item carries what the API server would never show: annotations of the tools around us. And it
+lacks what the API server would have filled in: the namespace. A view hides the one and adds the
+other, and puts both back where they were. The law of every view: `put(v, get(v)) == (v, ())`, with
+the very same object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+
+from krm_fn.values import MISSING, Json, Path, equal, with_at
+
+
+class View(Protocol):
+    """What a plugin sees of a value."""
+
+    def get(self, value: Json) -> Json:
+        """The value as the plugin sees it."""
+        ...
+
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Path, ...]]:
+        """`value` with what the plugin changed, and the paths that could not be written back."""
+        ...
+
+    def field(self, path: Path) -> Path:
+        """Where a path of the shown object lies in the value."""
+        ...
+
+
+_HIDDEN_PREFIXES: Final = (
+    "internal.config.kubernetes.io/",
+    "internal.config.k8s.io/",
+    "kustomize.config.k8s.io/",
+    "postrenderer.helm.sh/",
+)
+_HIDDEN: Final = frozenset(
+    {
+        "config.kubernetes.io/path",
+        "config.kubernetes.io/index",
+        "config.kubernetes.io/origin",
+        "config.kubernetes.io/local-config",
+        "config.kubernetes.io/function",
+        "config.k8s.io/id",
+        "config.k8s.io/function",
+        "alpha.config.kubernetes.io/transformations",
+    }
+)
+_ANNOTATIONS: Final = ("metadata", "annotations")
+
+
+def is_hidden(key: str) -> bool:
+    """Whether an annotation belongs to the tools around us, not to the object."""
+    return key in _HIDDEN or key.startswith(_HIDDEN_PREFIXES)
+
+
+class HiddenAnnotations:
+    """Annotations of kustomize, kpt and Helm are not there for rules, and stay as they are."""
+
+    def get(self, value: Json) -> Json:
+        annotations = _annotations(value)
+        if annotations is None or not any(map(is_hidden, annotations)):
+            return value
+        shown = {k: v for k, v in annotations.items() if not is_hidden(k)}
+        return _with_annotations(value, shown or MISSING)
+
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Path, ...]]:
+        before = _annotations(value) or {}
+        after = _annotations(admitted)
+        hidden = {k: v for k, v in before.items() if is_hidden(k)}
+        lost = tuple((*_ANNOTATIONS, key) for key in after or () if is_hidden(key))
+        if not hidden:
+            if not lost:
+                return admitted, ()
+            assert after is not None
+            kept = {k: v for k, v in after.items() if not is_hidden(k)}
+            return _with_annotations(admitted, kept or MISSING), lost
+        if after is not None and not lost:
+            shown = {k: v for k, v in before.items() if not is_hidden(k)}
+            if equal(shown, after):
+                return _with_annotations(admitted, before), ()
+        merged = {
+            key: hidden[key] if key in hidden else (after or {})[key]
+            for key in before
+            if key in hidden or key in (after or {})
+        }
+        for key, text in (after or {}).items():
+            if key not in merged and not is_hidden(key):
+                merged[key] = text
+        if equal(merged, before):
+            merged = before
+        return _with_annotations(admitted, merged), lost
+
+    def field(self, path: Path) -> Path:
+        return path
+
+
+class DefaultNamespace:
+    """A namespaced object without a namespace is seen in the namespace it would be created in."""
+
+    def __init__(self, namespace: str) -> None:
+        self.namespace = namespace
+
+    def get(self, value: Json) -> Json:
+        if not self.namespace or _namespace(value):
+            return value
+        metadata = value.get("metadata")
+        metadata = metadata if type(metadata) is dict else {}
+        shown: dict[str, Any] = {}
+        for key, member in metadata.items():
+            if key != "namespace":
+                shown[key] = member
+        shown["namespace"] = self.namespace
+        return {**value, "metadata": shown}
+
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Path, ...]]:
+        """The API server refuses an admission that moves an object: that edit is lost."""
+        path: Path = ("metadata", "namespace")
+        before = _namespace(value)
+        seen = before or self.namespace
+        after = _namespace(admitted)
+        lost = (path,) if after != seen else ()
+        metadata = admitted.get("metadata")
+        if type(metadata) is not dict:
+            return admitted, lost
+        original = value.get("metadata")
+        original = original if type(original) is dict else {}
+        if "namespace" in original:
+            if equal(metadata.get("namespace", MISSING), original["namespace"]):
+                return admitted, lost
+            restored: Any = {**metadata, "namespace": original["namespace"]}
+        else:
+            if "namespace" not in metadata:
+                return admitted, lost
+            restored = {k: v for k, v in metadata.items() if k != "namespace"}
+        if equal(restored, original) and "metadata" in value:
+            restored = original
+        elif not restored and "metadata" not in value:
+            return {k: v for k, v in admitted.items() if k != "metadata"}, lost
+        return {**admitted, "metadata": restored}, lost
+
+    def field(self, path: Path) -> Path:
+        return path
+
+
+class Views:
+    """Several views, the outermost first, as one."""
+
+    def __init__(self, views: Sequence[View]) -> None:
+        self.views = tuple(views)
+
+    def get(self, value: Json) -> Json:
+        for view in self.views:
+            value = view.get(value)
+        return value
+
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Path, ...]]:
+        values = [value]
+        for view in self.views:
+            values.append(view.get(values[-1]))
+        if admitted is values[-1] or equal(admitted, values[-1]):
+            return value, ()
+        lost: list[Path] = []
+        for view, seen in zip(reversed(self.views), reversed(values[:-1]), strict=True):
+            admitted, gone = view.put(seen, admitted)
+            lost += [self._outer(view, path) for path in gone]
+        return (value, tuple(lost)) if equal(admitted, value) else (admitted, tuple(lost))
+
+    def _outer(self, view: View, path: Path) -> Path:
+        for outer in reversed(self.views[: self.views.index(view)]):
+            path = outer.field(path)
+        return path
+
+    def field(self, path: Path) -> Path:
+        for view in reversed(self.views):
+            path = view.field(path)
+        return path
+
+
+def _annotations(value: Json) -> dict[str, Any] | None:
+    metadata = value.get("metadata")
+    annotations = metadata.get("annotations") if type(metadata) is dict else None
+    return annotations if type(annotations) is dict else None
+
+
+def _with_annotations(value: Json, annotations: Any) -> Json:
+    result: Json = with_at(value, _ANNOTATIONS, annotations)
+    return result
+
+
+def _namespace(value: Json) -> str:
+    metadata = value.get("metadata")
+    namespace = metadata.get("namespace") if type(metadata) is dict else None
+    return namespace if type(namespace) is str else ""
