@@ -24,26 +24,25 @@ _YEAR: Final = r" +(?P<year>[0-9]{4})"
 _OFFSET: Final = r"(?P<offset>[+-][0-9]{4})"
 _COLON_OFFSET: Final = r"(?P<offset>[+-][0-9]{2}:[0-9]{2})"
 _ABBREVIATION: Final = (
-    r"(?P<zone>UTC|ChST|MeST|GMT(?:[+-][0-9]{1,2})?|[+-][0-9]{1,2}"
+    r"(?P<zone>UTC|ChST|MeST|(?:GMT)?[+-](?:[01]?[0-9]|2[0-3])|GMT"
     r"|[A-Z]{4}T|[A-Z]{3}T|WITA|[A-Z]{3})"
 )
 
-_LAYOUTS: Final = tuple(
-    re.compile(layout)
-    for layout in (
-        rf"{_WEEKDAY}{_MONTH}(?P<day>[0-9]{{1,2}}) +{_CLOCK}{_YEAR}",
-        rf"{_WEEKDAY}{_MONTH}(?P<day>[0-9]{{1,2}}) +{_CLOCK} +{_ABBREVIATION}{_YEAR}",
-        rf"{_WEEKDAY}{_MONTH}(?P<day>[0-9]{{2}}) +{_CLOCK} +{_OFFSET}{_YEAR}",
-        rf"{_MINUTES}(?P<half>[AP]M)",
-        rf"{_DAY}T{_CLOCK}(?:Z|{_COLON_OFFSET})",
-        _DAY,
-        rf"{_DAY} +{_MINUTES}",
-        rf"{_DAY} +{_CLOCK}{_COLON_OFFSET}?",
-        rf"{_DAY}T(?P<hour>[0-9]{{1,2}})(?:Z|{_OFFSET})",
-        rf"{_DAY}T{_MINUTES}(?:Z|{_OFFSET})",
-        rf"{_DAY}T{_CLOCK}(?:Z|{_OFFSET})",
-    )
+_LAYOUTS: Final = (
+    rf"{_WEEKDAY}{_MONTH}(?P<day>[0-9]{{1,2}}) +{_CLOCK}{_YEAR}",
+    rf"{_WEEKDAY}{_MONTH}(?P<day>[0-9]{{1,2}}) +{_CLOCK} +{_ABBREVIATION}{_YEAR}",
+    rf"{_WEEKDAY}{_MONTH}(?P<day>[0-9]{{2}}) +{_CLOCK} +{_OFFSET}{_YEAR}",
+    rf"{_MINUTES}(?P<half>[AP]M)",
+    rf"{_DAY}T{_CLOCK}(?:Z|{_COLON_OFFSET})",
+    _DAY,
+    rf"{_DAY} +{_MINUTES}",
+    rf"{_DAY} +{_CLOCK}{_COLON_OFFSET}?",
+    rf"{_DAY}T(?P<hour>[0-9]{{1,2}})(?:Z|{_OFFSET})",
+    rf"{_DAY}T{_MINUTES}(?:Z|{_OFFSET})",
+    rf"{_DAY}T{_CLOCK}(?:Z|{_OFFSET})",
 )
+"""Compiled when the first date is read, which few rules do."""
+
 _MONTHS: Final = (
     "jan",
     "feb",
@@ -80,7 +79,7 @@ class Time:
 def parse_date(text: str) -> Time | None:
     """The time that the first fitting layout reads, or None."""
     for layout in _LAYOUTS:
-        match = layout.fullmatch(text)
+        match = re.fullmatch(layout, text)
         if match:
             time = _time(match.groupdict(""), text)
             if time:

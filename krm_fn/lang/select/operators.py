@@ -9,13 +9,20 @@ Source: ModRule specification, sections 1.4 to 1.6.
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from krm_fn.errors import CompileError, EvaluationError
+from krm_fn.lang.select.arithmetic import (
+    bits,
+    divide,
+    power,
+    remainder,
+    shift_left,
+    shift_right,
+)
 from krm_fn.lang.select.nodes import Array, Constant, Node
 from krm_fn.lang.select.run import Closure, Run, deep_equal, text_of
 from krm_fn.lang.select.values import to_float, to_int64, type_name
@@ -23,7 +30,6 @@ from krm_fn.lang.select.values import to_float, to_int64, type_name
 Step = Callable[[Any, Run, Any], Any]
 """What follows a left-hand value: (that value, run, what `@` stands for) -> value."""
 
-Numeric = Callable[[float, float], Any]
 Textual = Callable[[str, str], Any]
 
 
@@ -104,7 +110,12 @@ PREFIX: Final[dict[str, Callable[[Any], Any]]] = {"-": _negated, "!": _not, "~":
 # --- operators on numbers and texts ---------------------------------------------------------------
 
 
-def _numeric(name: str, precedence: int, numeric: Numeric, textual: Textual | None = None) -> Infix:
+def _numeric(
+    name: str,
+    precedence: int,
+    numeric: Callable[[float, float], Any],
+    textual: Textual | None = None,
+) -> Infix:
     """An operator on numbers and perhaps on texts; everything but null has a text."""
 
     def step(right: Node) -> Step:
@@ -137,61 +148,6 @@ def _float_of(run: Run, value: Any) -> float | None:
     if type(value) is str:
         run.spend_text(len(value))
     return to_float(value)
-
-
-def _divide(a: float, b: float) -> float:
-    if b != 0:
-        return a / b
-    if a == 0 or math.isnan(a):
-        return math.nan
-    return math.copysign(math.inf, a) * math.copysign(1.0, b)
-
-
-def _remainder(a: float, b: float) -> float:
-    if b == 0 or math.isinf(a):
-        return math.nan
-    return math.fmod(a, b)
-
-
-def _power(a: float, b: float) -> float:
-    try:
-        return math.pow(a, b)
-    except OverflowError:
-        return -math.inf if a < 0 and _is_odd(b) else math.inf
-    except ValueError:
-        if a == 0:  # to a negative power
-            return math.copysign(math.inf, a) if _is_odd(b) else math.inf
-        return math.nan
-
-
-def _is_odd(number: float) -> bool:
-    return math.fmod(number, 2) in (1, -1)
-
-
-def _on_bits(function: Callable[[int, int], int]) -> Numeric:
-    """An operation on 64-bit integers, whose result is a float again."""
-
-    def apply(a: float, b: float) -> float:
-        return float(function(to_int64(a), to_int64(b)))
-
-    return apply
-
-
-def _shift_left(a: float, b: float) -> float:
-    count = _shift_count(b)
-    bits = to_int64(a) << count if count < 64 else 0
-    return float((bits + (1 << 63)) % (1 << 64) - (1 << 63))
-
-
-def _shift_right(a: float, b: float) -> float:
-    return float(to_int64(a) >> min(_shift_count(b), 63))
-
-
-def _shift_count(number: float) -> int:
-    """Go's uint64(number) on amd64: negative numbers are huge, NaN and what does not fit is 0."""
-    if number < 2.0**63:
-        return to_int64(number) % (1 << 64)
-    return (to_int64(number - 2.0**63) ^ -(1 << 63)) % (1 << 64)
 
 
 # --- equality ------------------------------------------------------------------------------------
@@ -306,17 +262,17 @@ def _coalesce(right: Node) -> Step:
 
 
 INFIX: Final[dict[str, Infix]] = {
-    "**": _numeric("**", 200, _power),
+    "**": _numeric("**", 200, power),
     "*": _numeric("*", 150, operator.mul),
-    "/": _numeric("/", 150, _divide),
-    "%": _numeric("%", 150, _remainder),
+    "/": _numeric("/", 150, divide),
+    "%": _numeric("%", 150, remainder),
     "+": _numeric("+", 120, operator.add, operator.add),
     "-": _numeric("-", 120, operator.sub),
-    "<<": _numeric("<<", 90, _shift_left),
-    ">>": _numeric(">>", 90, _shift_right),
-    "&": _numeric("&", 60, _on_bits(operator.and_)),
-    "|": _numeric("|", 60, _on_bits(operator.or_)),
-    "^": _numeric("^", 60, _on_bits(operator.xor)),
+    "<<": _numeric("<<", 90, shift_left),
+    ">>": _numeric(">>", 90, shift_right),
+    "&": _numeric("&", 60, bits(operator.and_)),
+    "|": _numeric("|", 60, bits(operator.or_)),
+    "^": _numeric("^", 60, bits(operator.xor)),
     "==": _equality(True),
     "!=": _equality(False),
     ">": _numeric(">", 40, operator.gt, operator.gt),
