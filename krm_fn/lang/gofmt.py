@@ -1,20 +1,172 @@
-"""Text of values as Go's fmt package prints them.
+"""Values of Go's types that JSON has not, and the text of values as Go's fmt package prints them.
 
 Numbers: a plain Python int or float is JSON's number, which Go decodes to float64; an int of one of
-Go's integer types is a `GoInt`. Every language in `krm_fn.lang` keeps to this.
+Go's integer types is a `GoInt`. Texts are str; bytes that are not UTF-8 are held as Python's
+surrogate escapes, so that cutting a text in the middle of a character loses nothing. Every language
+in `krm_fn.lang` keeps to this. The verbs of Printf are in `krm_fn.lang.goprintf`.
 Source: Go's fmt and strconv packages; shared facts in the ModRule specification, section 1.9.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 
 class GoInt(int):
     """An int of Go's type `int`: the result of `length`, a key part, a template's int literal."""
 
     __slots__ = ()
+    go_type: ClassVar[str] = "int"
+
+
+class GoInt64(GoInt):
+    """An int of Go's type `int64`."""
+
+    __slots__ = ()
+    go_type = "int64"
+
+
+class GoUint8(GoInt):
+    """An int of Go's type `uint8`, a byte."""
+
+    __slots__ = ()
+    go_type = "uint8"
+
+
+class GoUint64(GoInt):
+    """An int of Go's type `uint64`."""
+
+    __slots__ = ()
+    go_type = "uint64"
+
+
+class GoList(list[Any]):
+    """A slice that is nil, or whose elements have a type: `[]string`, `[]int`."""
+
+    __slots__ = ("go_type", "is_nil")
+
+    def __init__(
+        self, items: Iterable[Any] = (), go_type: str = "[]interface {}", is_nil: bool = False
+    ) -> None:
+        super().__init__(items)
+        self.go_type = go_type
+        self.is_nil = is_nil
+
+
+class GoMap(dict[str, Any]):
+    """A map with text keys that is nil, or whose values have a type: `map[string]string`."""
+
+    __slots__ = ("go_type", "is_nil")
+
+    def __init__(
+        self,
+        items: Mapping[str, Any] | None = None,
+        go_type: str = "map[string]interface {}",
+        is_nil: bool = False,
+    ) -> None:
+        super().__init__(items or {})
+        self.go_type = go_type
+        self.is_nil = is_nil
+
+
+_TYPES: dict[type, tuple[str, str]] = {
+    type(None): ("<nil>", "invalid"),
+    bool: ("bool", "bool"),
+    str: ("string", "string"),
+    int: ("float64", "float64"),
+    float: ("float64", "float64"),
+    complex: ("complex128", "complex128"),
+    list: ("[]interface {}", "slice"),
+    dict: ("map[string]interface {}", "map"),
+}
+
+
+def type_name(value: Any) -> str:
+    """The name of a value's type as %T prints it; objects of other classes say `go_type`."""
+    known = _TYPES.get(type(value))
+    return known[0] if known else str(value.go_type)
+
+
+def kind_name(value: Any) -> str:
+    """The name of a value's kind in Go's reflect package; other classes say `go_kind`."""
+    known = _TYPES.get(type(value))
+    if known:
+        return known[1]
+    if isinstance(value, GoInt):
+        return value.go_type
+    if isinstance(value, list):
+        return "slice"
+    if isinstance(value, dict):
+        return "map"
+    return str(value.go_kind)
+
+
+def is_nil(value: Any) -> bool:
+    """Whether a list or map is Go's nil list or nil map."""
+    return isinstance(value, GoList | GoMap) and value.is_nil
+
+
+def to_float(value: float) -> float:
+    """A number as a float64; infinite where it is too large."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def to_bytes(text: str) -> bytes:
+    """The bytes of a text as Go holds it; a lone surrogate is U+FFFD, as in Go's JSON decoder."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        whole = "".join(c if not 0xD800 <= ord(c) < 0xDC80 else "\ufffd" for c in text)
+        return whole.encode("utf-8", "surrogateescape")
+
+
+def from_bytes(data: bytes) -> str:
+    """The text of bytes that may not be UTF-8; the reverse of `to_bytes`."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def quote(text: str, ascii_only: bool = False) -> str:
+    """A text as a Go string literal. Source: strconv.Quote and QuoteToASCII."""
+    # The escapes may stand beside each other and make a whole character.
+    text = from_bytes(to_bytes(text)) if not text.isascii() else text
+    return '"' + "".join(_quoted(c, '"', ascii_only) for c in text) + '"'
+
+
+def quote_rune(code: int, ascii_only: bool = False) -> str:
+    """A character as a Go character literal. Source: strconv.QuoteRune."""
+    if not 0 <= code <= 0x10FFFF or 0xD800 <= code < 0xE000:
+        code = 0xFFFD
+    return "'" + _quoted(chr(code), "'", ascii_only) + "'"
+
+
+_ESCAPES = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+}
+
+
+def _quoted(char: str, mark: str, ascii_only: bool) -> str:
+    if char == mark:
+        return "\\" + char
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    code = ord(char)
+    if code < 0x80 or (not ascii_only and char.isprintable()):
+        return char if char.isprintable() else f"\\x{code:02x}"
+    if 0xDC80 <= code < 0xDD00:
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def format_value(value: Any) -> str:
@@ -33,6 +185,10 @@ def format_value(value: Any) -> str:
     if kind is dict:
         # Go sorts map keys by their bytes; UTF-8 keeps the order of code points.
         return "map[" + " ".join(f"{k}:{format_value(value[k])}" for k in sorted(value)) + "]"
+    if isinstance(value, list):
+        return format_value(list(value))
+    if isinstance(value, dict):
+        return format_value(dict(value))
     return str(value)
 
 
