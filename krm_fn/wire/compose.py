@@ -140,6 +140,18 @@ def compose(text: str, reader: Reader = GO_YAML, line_offset: int = 0) -> Compos
         raise parse_error(error, text, line_offset) from None
 
 
+def compose_first(text: str, reader: Reader = GO_YAML) -> Node | None:
+    """The first document of `text`, None where there is none; nothing behind it is looked at.
+
+    So does Go's yaml.Unmarshal: `"a" b` is the string a. Raises YamlError.
+    """
+    try:
+        roots = _Composer(text, reader, 0).run(first_only=True).roots
+    except yaml.YAMLError as error:
+        raise parse_error(error, text) from None
+    return roots[0] if roots else None
+
+
 class _Composer:
     def __init__(self, text: str, reader: Reader, line_offset: int) -> None:
         self.text = text
@@ -152,7 +164,7 @@ class _Composer:
         self.written = 0
         self.expanded = 0
 
-    def run(self) -> Composed:
+    def run(self, first_only: bool = False) -> Composed:
         events = parser(self.text)
         roots: list[Node] = []
         while True:
@@ -164,6 +176,8 @@ class _Composer:
                 self.anchors = {}
                 self.written = self.expanded = 0
                 roots.append(self._node(events, events.get_event()))
+                if first_only:
+                    return Composed(roots, self.plain)
 
     def _node(self, events: Any, event: Any) -> Node:
         """Compose one node and all below it, without recursion: depth is bounded by a limit."""
