@@ -10,7 +10,7 @@ Source: k8s.io/apiserver pkg/admission (chain.go, reinvocation), pkg/admission/p
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from krm_fn.admission.cluster import Cluster
@@ -60,7 +60,7 @@ class Circumstances:
     """What an admission request holds besides the object: the same for all objects of a run."""
 
     operation: Operation = Operation.CREATE
-    user: User = User()
+    user: User = field(default_factory=User)
 
 
 class Chain:

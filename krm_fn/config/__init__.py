@@ -1,0 +1,1 @@
+"""The configuration of a run, and where its rules come from."""

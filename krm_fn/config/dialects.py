@@ -1,0 +1,63 @@
+"""Which kinds are rules, and of which dialect; which objects nobody may touch.
+
+`krm_fn.function` alone resolves the modules named here, for the kinds at hand: a dialect that no
+rule uses is not loaded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from krm_fn.wire import Head
+
+
+@dataclass(frozen=True, slots=True)
+class DialectEntry:
+    """A dialect: its kinds, its section in the configuration, where its code is."""
+
+    name: str
+    group: str
+    kinds: tuple[str, ...]
+    section: str
+    target: str
+
+
+DIALECTS: Final = (
+    DialectEntry(
+        "modrule", "api.kubemod.io", ("ModRule",), "modRules", "krm_fn.dialects.modrule:DIALECT"
+    ),
+)
+
+_BY_KIND: Final = {(entry.group, kind): entry for entry in DIALECTS for kind in entry.kinds}
+
+_NEVER_TARGETS: Final = frozenset({("kpt.dev", "Kptfile"), ("krm-fn.dev", "Admission")})
+_NEVER_TARGET_GROUPS: Final = frozenset(
+    {"kustomize.config.k8s.io", "builtin", "config.kubernetes.io", "config.kpt.dev"}
+)
+
+
+def dialect_of(head: Head) -> DialectEntry | None:
+    """The dialect that an object is a rule of, or None."""
+    return _BY_KIND.get((head.group, head.kind))
+
+
+def is_target(head: Head) -> bool:
+    """Whether rules may see the object at all: no rule, no Kptfile, nothing of kustomize's."""
+    key = (head.group, head.kind)
+    if key in _BY_KIND or key in _NEVER_TARGETS:
+        return False
+    # The built-in transformers of kustomize have the apiVersion `builtin`, without a group.
+    return head.group not in _NEVER_TARGET_GROUPS and head.api_version != "builtin"
+
+
+def rule_kinds() -> list[str]:
+    """All kinds of rules, for messages."""
+    return [kind for entry in DIALECTS for kind in entry.kinds]
+
+
+def misspelt_kind(head: Head) -> DialectEntry | None:
+    """The dialect whose group an object has without being one of its kinds."""
+    if dialect_of(head) is not None:
+        return None
+    return next((entry for entry in DIALECTS if entry.group == head.group), None)
