@@ -12,19 +12,16 @@ Source: ModRule specification, sections 1 and 3.2.
 
 from krm_fn.lang.gofmt import format_value as format_text
 from krm_fn.lang.select.fanout import FanOut, Selected, compile_fanout, expand_path
-from krm_fn.lang.select.lint import Lint, lint
 from krm_fn.lang.select.select import Select, compile_select
 from krm_fn.lang.select.values import UNDEFINED
 
 __all__ = [
     "UNDEFINED",
     "FanOut",
-    "Lint",
     "Select",
     "Selected",
     "compile_fanout",
     "compile_select",
     "expand_path",
     "format_text",
-    "lint",
 ]

@@ -51,6 +51,13 @@ class FanOut:
         """
         return on_any_stack(lambda: self._entries(doc))
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What compiles and is surely not meant, each with its line:column and its code."""
+        from krm_fn.lang.select.lint import lint  # loaded where somebody asks
+
+        return tuple(map(str, lint(self.text, self.path)))
+
     def _entries(self, doc: Any) -> list[Selected]:
         run = Run(doc)
         named: dict[str, Any] = {}

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.gofmt import GoInt
-from krm_fn.lang.select.dates import parse_date
 from krm_fn.lang.select.values import UNDEFINED, byte_length, type_name
 
 Function = Callable[[Any], Any]
@@ -46,6 +45,8 @@ def is_undefined(value: Any) -> bool:
 
 def date(value: Any) -> Any:
     """The point in time that a text names."""
+    from krm_fn.lang.select.dates import parse_date  # few rules deal with dates
+
     if type(value) is not str:
         raise EvaluationError(f"date() takes a string, not a {type_name(value)}")
     parsed = parse_date(value)

@@ -9,8 +9,7 @@ Source: ModRule specification, section 1.2; Go's text/scanner and strconv.Unquot
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 EOF: Final = "EOF"
 IDENT: Final = "Ident"
@@ -37,8 +36,7 @@ _ESCAPE: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token: `kind` is one of this module's names or, for any other character, itself."""
 
     kind: str

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from krm_fn.errors import CompileError
-from krm_fn.lang.select.fanout import FanOut
-from krm_fn.lang.select.nodes import Array, Call, Constant, Node, Syntax, Variable, walk
+from krm_fn.lang.select.nodes import Array, Call, Constant, Node, Variable
 from krm_fn.lang.select.operators import Binary, Prefix
 from krm_fn.lang.select.paths import Child, Filter, Path, Slice
-from krm_fn.lang.select.select import Select
+from krm_fn.lang.select.tree import Syntax, walk
 from krm_fn.lang.select.values import parse_float
 
 
@@ -33,9 +32,8 @@ class Lint:
         return f"{self.line}:{self.column}: {self.message} [{self.code}]"
 
 
-def lint(compiled: Select | FanOut) -> tuple[Lint, ...]:
-    """The findings in a compiled expression, in the order of the text."""
-    tree: Syntax = compiled.node if isinstance(compiled, Select) else compiled.path
+def lint(text: str, tree: Syntax) -> tuple[Lint, ...]:
+    """The findings in an expression, given as text and tree, in the order of the text."""
     found = [
         (part.start, code, message)
         for part in walk(tree)
@@ -43,7 +41,7 @@ def lint(compiled: Select | FanOut) -> tuple[Lint, ...]:
         for message in check(part)
     ]
     return tuple(
-        Lint(code, message, *_line_and_column(compiled.text, start))
+        Lint(code, message, *_line_and_column(text, start))
         for start, code, message in sorted(found)
     )
 

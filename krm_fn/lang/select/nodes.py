@@ -8,28 +8,19 @@ messages.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.select.captures import Trail, key_text
 from krm_fn.lang.select.functions import FUNCTIONS, Function
 from krm_fn.lang.select.run import Closure, Run, text_of
+from krm_fn.lang.select.tree import Syntax
 from krm_fn.lang.select.values import parse_int
 
 if TYPE_CHECKING:
     from krm_fn.lang.select.paths import Path
 
 
-@dataclass(frozen=True, slots=True)
-class Syntax:
-    """Any part of the tree; `start` is where its text begins, or an infix operator itself."""
-
-    start: int = field(default=0, kw_only=True, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Node(Syntax):
     """An expression."""
 
@@ -38,7 +29,6 @@ class Node(Syntax):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
 class Constant(Node):
     """A number, a text or a truth value as written."""
 
@@ -49,7 +39,6 @@ class Constant(Node):
         return lambda run, current: value
 
 
-@dataclass(frozen=True, slots=True)
 class Array(Node):
     """`[a, b]`: a list; undefined elements stay in it."""
 
@@ -65,7 +54,6 @@ class Array(Node):
         return array
 
 
-@dataclass(frozen=True, slots=True)
 class Member(Syntax):
     """One `key: value` of an object."""
 
@@ -82,7 +70,6 @@ class Member(Syntax):
         return member
 
 
-@dataclass(frozen=True, slots=True)
 class FanOutMember(Syntax):
     """`#: path` and its like: one member for each match of the path, the last of a name wins."""
 
@@ -105,7 +92,6 @@ class FanOutMember(Syntax):
         return members
 
 
-@dataclass(frozen=True, slots=True)
 class Object(Node):
     """`{key: value, #: path}`: a map; keys are expressions whose text is taken."""
 
@@ -121,7 +107,6 @@ class Object(Node):
         return make
 
 
-@dataclass(frozen=True, slots=True)
 class Variable(Node):
     """`kind`, `metadata.name`, `items[0]`: a look-up from the root in which nothing is undefined.
 
@@ -151,7 +136,6 @@ class Variable(Node):
         return variable
 
 
-@dataclass(frozen=True, slots=True)
 class UnknownCall(Node):
     """A call of a name that is no function, which fails when it is evaluated, not before."""
 
@@ -166,7 +150,6 @@ class UnknownCall(Node):
         return unknown
 
 
-@dataclass(frozen=True, slots=True)
 class Call(Node):
     """A call of one of the language's functions, whose arguments are evaluated, then counted."""
 
@@ -189,7 +172,6 @@ class Call(Node):
         return wrong_count
 
 
-@dataclass(frozen=True, slots=True)
 class Conditional(Node):
     """`condition ? then : otherwise`, where only false and null are not true."""
 
@@ -209,7 +191,6 @@ class Conditional(Node):
         return conditional
 
 
-@dataclass(frozen=True, slots=True)
 class Placeholder(Node):
     """`#0`, the key that the first ambiguous selector captured, or `#`, all of them as one text."""
 
@@ -227,15 +208,3 @@ class Placeholder(Node):
             return captured.keys() if type(captured) is Trail else str(captured)
 
         return placeholder
-
-
-def walk(syntax: Syntax) -> Iterator[Syntax]:
-    """A part of the tree and all parts below it."""
-    pending: list[Any] = [syntax]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, tuple):
-            pending.extend(reversed(part))
-        elif isinstance(part, Syntax):
-            yield part
-            pending.extend(getattr(part, each.name) for each in reversed(fields(part)))

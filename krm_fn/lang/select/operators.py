@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.lang.select.arithmetic import (
@@ -33,15 +32,13 @@ Step = Callable[[Any, Run, Any], Any]
 Textual = Callable[[str, str], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Infix:
+class Infix(NamedTuple):
     """An infix operator: `step` compiles its right-hand side; a higher precedence binds tighter."""
 
     precedence: int
     step: Callable[[Node], Step]
 
 
-@dataclass(frozen=True, slots=True)
 class Binary(Node):
     """`left operator right`."""
 
@@ -71,7 +68,6 @@ class Binary(Node):
         return chain
 
 
-@dataclass(frozen=True, slots=True)
 class Prefix(Node):
     """`-a`, `!a`, `~a`."""
 

@@ -186,16 +186,16 @@ class _Parser:
         then = self.expression()
         following = self._scan()
         if following.kind == ":":
-            return Conditional(condition, then, self.expression(), start=token.start)
+            return Conditional(token.start, condition, then, self.expression())
         if following.kind != EOF:
             raise self._unexpected(following, "`:` or the end")
-        return Conditional(condition, then, Constant(None), start=token.start)
+        return Conditional(token.start, condition, then, Constant(following.start, None))
 
     def _prefix(self, token: Token) -> Node:
         self._enter(token)
         operand = self._operand()
         self._depth -= 1
-        return Prefix(token.kind, operand, start=token.start)
+        return Prefix(token.start, token.kind, operand)
 
     def _parentheses(self, token: Token) -> Node:
         node = self.expression()
@@ -213,7 +213,7 @@ class _Parser:
         number = parse_float(token.text)
         if number is None:
             raise self._failure(token.start, f"{token.text[:40]} is not a number that can be read")
-        return Constant(number, start=token.start)
+        return Constant(token.start, number)
 
     def _string(self, token: Token) -> Node:
         text = unquote(token.text)
@@ -224,7 +224,7 @@ class _Parser:
             raise self._failure(
                 token.start, f"{token.text[:40]} is not a text that can be read{hint}"
             )
-        return Constant(text, start=token.start)
+        return Constant(token.start, text)
 
     def _array(self, token: Token) -> Node:
         elements: list[Node] = []
@@ -232,7 +232,7 @@ class _Parser:
             if following.kind != ",":
                 self._put_back()
                 elements.append(self.expression())
-        return Array(tuple(elements), start=token.start)
+        return Array(token.start, tuple(elements))
 
     def _object(self, token: Token) -> Node:
         members: list[Member | FanOutMember] = []
@@ -240,7 +240,7 @@ class _Parser:
             if following.kind != ",":
                 self._put_back()
                 members.append(self._member())
-        return Object(tuple(members), start=token.start)
+        return Object(token.start, tuple(members))
 
     def _member(self) -> Member | FanOutMember:
         outer, self._key_placeholders = self._key_placeholders, []
@@ -249,8 +249,10 @@ class _Parser:
         self._key_placeholders = outer
         self._scan()  # any one token stands for the colon
         if fans_out:
-            return FanOutMember(key, self.path("a path, since the key has a placeholder"))
-        return Member(key, self.expression())
+            return FanOutMember(
+                key.start, key, self.path("a path, since the key has a placeholder")
+            )
+        return Member(key.start, key, self.expression())
 
     def _placeholder(self, token: Token) -> Node:
         if self._key_placeholders is None:
@@ -261,39 +263,39 @@ class _Parser:
         following = self._scan()
         if following.kind != INT:
             self._put_back()
-            return Placeholder(None, start=token.start)
+            return Placeholder(token.start, None)
         index = parse_int(following.text)
         if index is None:
             raise self._failure(
                 following.start, f"{following.text[:40]} is not the number of a placeholder"
             )
-        return Placeholder(index, start=token.start)
+        return Placeholder(token.start, index)
 
     # --- names ---
 
     def _identifier(self, token: Token) -> Node:
         name = token.text
         if name in ("true", "false"):
-            return Constant(name == "true", start=token.start)
+            return Constant(token.start, name == "true")
         if name in FUNCTIONS:
-            return Call(name, self._arguments_if_any(), start=token.start)
-        keys: list[Node] = [Constant(name, start=token.start)]
+            return Call(token.start, name, self._arguments_if_any())
+        keys: list[Node] = [Constant(token.start, name)]
         while True:
             following = self._scan()
             if following.kind == ".":
                 field = self._scan()
                 if field.kind != IDENT:
                     raise self._unexpected(field, "a name")
-                keys.append(Constant(field.text, start=field.start))
+                keys.append(Constant(field.start, field.text))
             elif following.kind == "[":
                 keys.append(self.expression())
                 self._close("]")
             elif following.kind == "(":
                 self._arguments()
-                return UnknownCall(name, start=token.start)
+                return UnknownCall(token.start, name)
             else:
                 self._put_back()
-                return Variable(tuple(keys), start=token.start)
+                return Variable(token.start, tuple(keys))
 
     def _arguments_if_any(self) -> tuple[Node, ...]:
         if self._scan().kind == "(":
@@ -335,7 +337,7 @@ class _Parser:
                 scripts += 1
             else:
                 self._put_back()
-                return Path(token.kind == "$", tuple(selectors), start=token.start)
+                return Path(token.start, token.kind == "$", tuple(selectors))
             if scripts > EXPRESSION_NESTING:
                 raise self._failure(
                     following.start, f"a path has more than {EXPRESSION_NESTING} scripts"
@@ -346,9 +348,9 @@ class _Parser:
         if token.kind == IDENT:
             return [_named(token)]
         if token.kind == "*":
-            return [Wildcard(start=dot.start)]
+            return [Wildcard(dot.start)]
         if token.kind == ".":
-            return [Descend(start=dot.start), self._descended()]
+            return [Descend(dot.start), self._descended()]
         raise self._unexpected(token, "a name, `*` or `.`")
 
     def _descended(self) -> Selector:
@@ -357,7 +359,7 @@ class _Parser:
         if token.kind == IDENT:
             return _named(token)
         if token.kind == "*":
-            return Wildcard(start=token.start)
+            return Wildcard(token.start)
         if token.kind == "(":
             return self._script(token)
         if token.kind == "[":
@@ -365,14 +367,14 @@ class _Parser:
             if isinstance(selector, Slice):
                 raise self._failure(token.start, "a range cannot follow `..`")
             if isinstance(selector, Child):
-                return Union((selector.key,), start=token.start)
+                return Union(token.start, (selector.key,))
             return selector
         raise self._unexpected(token, "a name, `*`, `[` or `(`")
 
     def _script(self, bracket: Token) -> Selector:
         expression = self.expression()
         self._close(")")
-        return Script(expression, start=bracket.start)
+        return Script(bracket.start, expression)
 
     def _bracketed(self, bracket: Token) -> Selector:
         """`[…]`: the first separator (`?`, `:`, `,`) decides what it is and must stay the only one.
@@ -385,9 +387,9 @@ class _Parser:
             token = self._scan()
             if token.kind == "*":
                 self._close("]")
-                return Wildcard(start=bracket.start)
+                return Wildcard(bracket.start)
             if token.kind == ":":
-                keys.append(Constant(_LARGEST_INDEX if len(keys) == 1 else 0.0, start=token.start))
+                keys.append(Constant(token.start, _LARGEST_INDEX if len(keys) == 1 else 0.0))
             elif token.kind != "?" and not (token.kind == "]" and separator == ":"):
                 self._put_back()
                 keys.append(self.expression())
@@ -405,22 +407,25 @@ class _Parser:
         if separator == ":":
             if len(keys) > 3:
                 raise self._failure(start, "a range is [min:max:step], with no further part")
-            defaults = [Constant(0.0), Constant(_LARGEST_INDEX), Constant(1.0)]
-            return Slice(*[*keys, *defaults[len(keys) :]], start=start)
+            defaults: list[Node] = [
+                Constant(start, number) for number in (0.0, _LARGEST_INDEX, 1.0)
+            ]
+            minimum, maximum, step = keys + defaults[len(keys) :]
+            return Slice(start, minimum, maximum, step)
         if separator == "?":
-            return Filter(keys[0], start=start)
-        return Child(keys[0], start=start) if len(keys) == 1 else Union(tuple(keys), start=start)
+            return Filter(start, keys[0])
+        return Child(start, keys[0]) if len(keys) == 1 else Union(start, tuple(keys))
 
 
 def _named(token: Token) -> Child:
-    return Child(Constant(token.text, start=token.start), start=token.start)
+    return Child(token.start, Constant(token.start, token.text))
 
 
 def _reduce(pending: list[tuple[Node, Token]], node: Node, precedence: int) -> Node:
     """`node` as the right side of all pending operators that bind at least this tight."""
     while pending and INFIX[pending[-1][1].text].precedence >= precedence:
         left, operator = pending.pop()
-        node = Binary(operator.text, left, node, start=operator.start)
+        node = Binary(operator.start, operator.text, left, node)
     return node
 
 

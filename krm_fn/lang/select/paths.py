@@ -10,14 +10,14 @@ Source: ModRule specification, section 1.8.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from krm_fn.errors import EvaluationError, LimitError
 from krm_fn.lang.select.captures import NOWHERE, Trail
-from krm_fn.lang.select.nodes import Constant, Node, Syntax
+from krm_fn.lang.select.nodes import Constant, Node
 from krm_fn.lang.select.run import Closure, Run, text_of
+from krm_fn.lang.select.tree import Syntax
 from krm_fn.lang.select.values import UNDEFINED, to_bool, to_float, to_int64, type_name
 
 Key = int | str | Trail
@@ -30,7 +30,6 @@ Matches = Callable[[Run, Any], list[tuple[tuple[Key, ...], Any]]]
 """A compiled path with its captures: (run, what `@` stands for) -> (captured keys, value)."""
 
 
-@dataclass(frozen=True, slots=True)
 class PlainSelector(Syntax):
     """A selector of exactly one value."""
 
@@ -38,7 +37,6 @@ class PlainSelector(Syntax):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
 class AmbiguousSelector(Syntax):
     """A selector of any number of values."""
 
@@ -46,7 +44,6 @@ class AmbiguousSelector(Syntax):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
 class Child(PlainSelector):
     """`.name`, `["name"]`, `[0]`, `[@.last]`: in the key, `@` is the list or map itself."""
 
@@ -64,7 +61,6 @@ class Child(PlainSelector):
         return lambda run, value: child(run, value, key(run, value))
 
 
-@dataclass(frozen=True, slots=True)
 class Script(PlainSelector):
     """`(expression)`: what the expression makes of the value, which is `@` in it."""
 
@@ -74,7 +70,6 @@ class Script(PlainSelector):
         return self.expression.compile()
 
 
-@dataclass(frozen=True, slots=True)
 class Wildcard(AmbiguousSelector):
     """`.*`, `[*]`: all elements, or all members in the order of their names."""
 
@@ -82,7 +77,6 @@ class Wildcard(AmbiguousSelector):
         return lambda run, value: _children(value)
 
 
-@dataclass(frozen=True, slots=True)
 class Descend(AmbiguousSelector):
     """`..`: the value itself, then everything in it, each before what it holds."""
 
@@ -90,7 +84,6 @@ class Descend(AmbiguousSelector):
         return _descend
 
 
-@dataclass(frozen=True, slots=True)
 class Union(AmbiguousSelector):
     """`[a, b]`: each key's value in this order; what is not there is left out."""
 
@@ -118,7 +111,6 @@ class Union(AmbiguousSelector):
         return union
 
 
-@dataclass(frozen=True, slots=True)
 class Slice(AmbiguousSelector):
     """`[min:max:step]` of a list, whose bounds are expressions.
 
@@ -146,7 +138,6 @@ class Slice(AmbiguousSelector):
         return cut
 
 
-@dataclass(frozen=True, slots=True)
 class Filter(AmbiguousSelector):
     """`[? condition]`: what the condition holds for; where it fails, it does not hold."""
 
@@ -174,7 +165,6 @@ class Filter(AmbiguousSelector):
 Selector = PlainSelector | AmbiguousSelector
 
 
-@dataclass(frozen=True, slots=True)
 class Path(Node):
     """`$` or `@` (`of_root` or not) and the selectors behind it."""
 
@@ -189,8 +179,7 @@ class Path(Node):
     @property
     def names(self) -> tuple[str, ...] | None:
         """The member names if this is nothing but names that are written here."""
-        names = [s.name if type(s) is Child else None for s in self.selectors]
-        return None if None in names else tuple(name for name in names if name is not None)
+        return _names(self.selectors)
 
     def compile(self) -> Closure:
         of_root = self.of_root
@@ -262,6 +251,14 @@ def _branch_and_follow(
     return [pair for pair in followed if pair[1] is not UNDEFINED]
 
 
+def _names(selectors: Sequence[Selector]) -> tuple[str, ...] | None:
+    """The member names if all are names that are written here."""
+    names = [selector.name for selector in selectors if type(selector) is Child]
+    if None in names or len(names) < len(selectors):
+        return None
+    return tuple(name for name in names if name is not None)
+
+
 # --- plain selectors -----------------------------------------------------------------------------
 
 
@@ -318,7 +315,7 @@ def _member_or_undefined(value: Any, names: Iterable[str]) -> Any:
 
 def _pick_all(selectors: Sequence[Selector]) -> Pick:
     """The plain selectors one after the other."""
-    names = Path(True, tuple(selectors)).names
+    names = _names(selectors)
     if names is not None:
         return lambda run, value: member(value, names)
     picks = [selector.pick() for selector in selectors if isinstance(selector, PlainSelector)]
@@ -335,7 +332,7 @@ def _pick_all(selectors: Sequence[Selector]) -> Pick:
 
 def _try_all(selectors: Sequence[Selector]) -> Pick:
     """The plain selectors one after the other, with UNDEFINED for an error."""
-    names = Path(True, tuple(selectors)).names
+    names = _names(selectors)
     if names is not None:
         return lambda run, value: _member_or_undefined(value, names)
     pick = _pick_all(selectors)

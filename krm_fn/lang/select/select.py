@@ -9,10 +9,11 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from krm_fn.errors import LimitError
-from krm_fn.lang.select.nodes import Array, Node, Object, Syntax, walk
+from krm_fn.lang.select.nodes import Array, Node, Object
 from krm_fn.lang.select.parser import parse_expression
 from krm_fn.lang.select.paths import Path, member
 from krm_fn.lang.select.run import Run
+from krm_fn.lang.select.tree import Syntax, walk
 from krm_fn.limits import deep_stack
 
 Result = TypeVar("Result")
@@ -40,6 +41,13 @@ class Select:
         if self.literal_path is not None:
             return member(doc, self.literal_path)
         return on_any_stack(lambda: self._value(doc))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What compiles and is surely not meant, each with its line:column and its code."""
+        from krm_fn.lang.select.lint import lint  # loaded where somebody asks
+
+        return tuple(map(str, lint(self.text, self.node)))
 
     def _value(self, doc: Any) -> Any:
         run = Run(doc)
