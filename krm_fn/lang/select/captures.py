@@ -2,7 +2,7 @@
 
 Captured keys travel as one text, because that is what KubeMod passes on; what its patch code reads
 back from this text loses keys with brackets or quotes, and so does this. This module knows no node.
-Source: ModRule specification, sections 1.10 and 3.2; Go's strconv.Quote.
+Source: ModRule specification, sections 1.10 and 3.2.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from krm_fn.lang.gofmt import GoInt
+from krm_fn.lang.gofmt import GoInt, quote
 from krm_fn.lang.select.values import parse_int
 
 
@@ -68,32 +68,3 @@ def key_parts(text: str) -> tuple[int | str, ...]:
 def _key_part(part: str) -> int | str:
     number = parse_int(part)
     return part if number is None else GoInt(number)
-
-
-_ESCAPES: Final = {
-    "\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v",
-    "\\": r"\\", '"': r"\"",
-}  # fmt: skip
-
-
-def quote(text: str) -> str:
-    """The text as a Go string literal; what cannot be printed is escaped."""
-    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
-        return f'"{text}"'
-    return '"' + "".join(map(_quoted, text)) + '"'
-
-
-def _quoted(character: str) -> str:
-    escape = _ESCAPES.get(character)
-    if escape is not None:
-        return escape
-    if character.isprintable():
-        return character
-    point = ord(character)
-    if 0xDC80 <= point <= 0xDCFF:
-        return f"\\x{point - 0xDC00:02x}"
-    if 0xD800 <= point < 0xE000:
-        return "\ufffd"
-    if point < 0x20 or point == 0x7F:
-        return f"\\x{point:02x}"
-    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from krm_fn.lang.gofmt import from_bytes, to_bytes
+
 EOF: Final = "EOF"
 IDENT: Final = "Ident"
 INT: Final = "Int"
@@ -85,11 +87,6 @@ class Lexer:
         self.position = end
         return source[start:end]
 
-    def line_and_column(self, position: int) -> tuple[int, int]:
-        """Where a position is, both counted from 1."""
-        before = self.source[:position]
-        return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
-
     def _skip_space_and_comments(self) -> None:
         source = self.source
         while True:
@@ -136,6 +133,12 @@ def _starts_identifier(character: str) -> bool:
     return character.isalpha() or character == "_"
 
 
+def line_and_column(source: str, position: int) -> tuple[int, int]:
+    """Where a position is, both counted from 1."""
+    before = source[:position]
+    return before.count("\n") + 1, position - before.rfind("\n")
+
+
 def unquote(literal: str) -> str | None:
     """The text of a string, raw string or char literal; None where Go's Unquote refuses it.
 
@@ -178,12 +181,9 @@ def _unescape(body: str, quote: str) -> list[str] | None:
 def _join(parts: list[str]) -> str:
     """The text of the parts; escaped bytes that are UTF-8 together become their character."""
     text = "".join(parts)
-    if not any("\udc80" <= part <= "\udcff" for part in parts):
-        return text
-    try:
-        return text.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
-    except UnicodeError:
-        return text
+    if any("\udc80" <= part <= "\udcff" for part in parts):
+        return from_bytes(to_bytes(text))
+    return text
 
 
 def _character(escape: re.Match[str], quote: str) -> str | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from krm_fn.errors import CompileError
+from krm_fn.lang.select.lexer import line_and_column
 from krm_fn.lang.select.nodes import Array, Call, Constant, Node, Variable
 from krm_fn.lang.select.operators import Binary, Prefix
 from krm_fn.lang.select.paths import Child, Filter, Path, Slice
@@ -41,14 +42,8 @@ def lint(text: str, tree: Syntax) -> tuple[Lint, ...]:
         for message in check(part)
     ]
     return tuple(
-        Lint(code, message, *_line_and_column(text, start))
-        for start, code, message in sorted(found)
+        Lint(code, message, *line_and_column(text, start)) for start, code, message in sorted(found)
     )
-
-
-def _line_and_column(text: str, position: int) -> tuple[int, int]:
-    before = text[:position]
-    return before.count("\n") + 1, position - before.rfind("\n")
 
 
 def _comparison(part: Syntax, *operators: str) -> Binary | None:

@@ -24,6 +24,7 @@ from krm_fn.lang.select.lexer import (
     STRING,
     Lexer,
     Token,
+    line_and_column,
     unquote,
 )
 from krm_fn.lang.select.nodes import (
@@ -128,7 +129,7 @@ class _Parser:
         return self._failure(token.start, f"unexpected {found}, expected {expected}{_hint(token)}")
 
     def _failure(self, position: int, reason: str) -> CompileError:
-        line, column = self._lexer.line_and_column(position)
+        line, column = line_and_column(self._lexer.source, position)
         return CompileError(f"select expression, {line}:{column}: {reason}")
 
     def _enter(self, token: Token) -> None:

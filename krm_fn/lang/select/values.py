@@ -12,7 +12,8 @@ import math
 import re
 from typing import Any, Final
 
-from krm_fn.lang.gofmt import GoInt
+from krm_fn.lang.gofmt import GoInt, to_bytes
+from krm_fn.lang.gofmt import to_float as number_to_float
 
 
 class Undefined:
@@ -36,18 +37,25 @@ UNDEFINED: Final = Undefined()
 _INT64_MIN: Final = -(1 << 63)
 _INT64_MAX: Final = (1 << 63) - 1
 
-_DECIMAL: Final = re.compile(r"[+-]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?")
+# Possessive, so that a long text that is almost a number is not tried in every way.
+_DECIMAL: Final = re.compile(
+    r"[+-]?(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][+-]?[0-9_]++)?"
+)
 _HEXADECIMAL: Final = re.compile(
-    r"[+-]?0[xX](?:[0-9a-fA-F_]+\.?[0-9a-fA-F_]*|\.[0-9a-fA-F][0-9a-fA-F_]*)[pP][+-]?[0-9_]+"
+    r"[+-]?0[xX](?:[0-9a-fA-F_]++(?:\.[0-9a-fA-F_]*+)?|\.[0-9a-fA-F][0-9a-fA-F_]*+)"
+    r"[pP][+-]?[0-9_]++"
 )
 _SPECIAL: Final = re.compile(r"[+-]?inf(?:inity)?|nan", re.IGNORECASE | re.ASCII)
 _BAD_UNDERSCORE: Final = re.compile(r"_(?![0-9])|(?<![0-9])_")
 _BAD_HEXADECIMAL_UNDERSCORE: Final = re.compile(r"_(?![0-9a-fA-F])|(?<![0-9a-fA-FxX])_")
+_FLOAT_STARTS: Final = frozenset("+-.0123456789iInN")
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 
 
 def parse_float(text: str) -> float | None:
     """The float that Go's strconv.ParseFloat reads, or None where it refuses the text."""
+    if text[:1] not in _FLOAT_STARTS:
+        return None
     if _DECIMAL.fullmatch(text):
         if "_" in text:
             if _BAD_UNDERSCORE.search(text):
@@ -82,10 +90,7 @@ def to_float(value: Any) -> float | None:
     if kind is float:
         return value  # type: ignore[no-any-return]
     if kind is int or kind is GoInt:
-        try:
-            return float(value)
-        except OverflowError:
-            return math.inf if value > 0 else -math.inf
+        return number_to_float(value)
     if kind is str:
         return parse_float(value)
     if value is UNDEFINED:
@@ -115,13 +120,8 @@ def to_bool(value: Any) -> bool | None:
 
 
 def byte_length(text: str) -> int:
-    """The length in UTF-8; bytes that are no UTF-8 are held as surrogate escapes."""
-    if text.isascii():
-        return len(text)
-    try:
-        return len(text.encode("utf-8", "surrogateescape"))
-    except UnicodeEncodeError:
-        return len(text.encode("utf-8", "surrogatepass"))
+    """The length in UTF-8."""
+    return len(text) if text.isascii() else len(to_bytes(text))
 
 
 _TYPE_NAMES: Final = {
