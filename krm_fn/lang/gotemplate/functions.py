@@ -7,7 +7,6 @@ Source: Go 1.18.0's text/template/funcs.go.
 
 from __future__ import annotations
 
-import urllib.parse
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -250,4 +249,6 @@ def _js_escape(char: str) -> str:
 def urlquery(budget: Budget, *values: Any) -> str:
     text = _joined(budget, values)
     budget.text(len(text))
-    return urllib.parse.quote_plus(to_bytes(text), safe="")
+    from urllib.parse import quote_plus
+
+    return quote_plus(to_bytes(text), safe="")

@@ -7,9 +7,8 @@ Source: Go 1.18.0's text/template/parse/lex.go.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Final
+from typing import Final, NamedTuple
 
 
 class Kind(Enum):
@@ -41,8 +40,7 @@ class Kind(Enum):
     KEYWORD = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One token: its text, where it starts and on which line. An ERROR's text is the reason."""
 
     kind: Kind
@@ -139,7 +137,7 @@ class _Lexer:
             self.action()
 
     def comment(self, start: int) -> None:
-        close = self.text.find("*/", start)
+        close = self.text.find("*/", start + 2)
         if close < 0:
             raise _LexError("unclosed comment")
         self.at = close + 2

@@ -10,7 +10,6 @@ Source: Go 1.18.0's text/template/exec.go and parse/node.go.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from krm_fn import limits
@@ -18,6 +17,7 @@ from krm_fn.errors import LimitError
 from krm_fn.lang import goprintf
 from krm_fn.lang.gofmt import GoInt, quote, type_name
 from krm_fn.lang.gotemplate.state import State
+from krm_fn.lang.gotemplate.tree import Frozen
 from krm_fn.lang.gotemplate.values import (
     ANY,
     BOOL,
@@ -76,8 +76,7 @@ class Statement(Protocol):
 # Operands
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
+class Dot(Frozen):
     """`.`: the value at hand."""
 
     pos: int
@@ -92,8 +91,7 @@ class Dot:
         return _checked(self, kind, lambda _, dot: dot)
 
 
-@dataclass(frozen=True, slots=True)
-class Nil:
+class Nil(Frozen):
     """`nil`: only as an argument."""
 
     pos: int
@@ -118,8 +116,7 @@ class Nil:
         return evaluate
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Frozen):
     """A boolean, a text or a number as it is written.
 
     `types` are the parameter types that the literal fits, with its value in each: a number fits
@@ -165,8 +162,7 @@ class Literal:
         return refuse
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Frozen):
     """`.a.b`: fields of the value at hand."""
 
     pos: int
@@ -191,8 +187,7 @@ class Field:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Frozen):
     """`$x` or `$x.a.b`."""
 
     pos: int
@@ -223,8 +218,7 @@ class Variable:
         return _fields(state, dot, self, value, self.names, (), NO_FINAL)
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Frozen):
     """`(pipe).a.b` or `name.a.b`: fields of what an operand gives."""
 
     pos: int
@@ -254,8 +248,7 @@ class Chain:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Identifier:
+class Identifier(Frozen):
     """A function's name, with the function."""
 
     pos: int
@@ -273,8 +266,7 @@ class Identifier:
         return _checked(self, kind, lambda state, dot: call(state, dot, NO_FINAL))
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Frozen):
     """The words between two bars of a pipeline."""
 
     pos: int
@@ -287,8 +279,7 @@ class Command:
         return self.words[0].command(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Pipe:
+class Pipe(Frozen):
     """Commands, each of which takes the value before it as its last argument."""
 
     pos: int
@@ -334,8 +325,7 @@ class Pipe:
 # Statements
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Frozen):
     """What stands between actions."""
 
     pos: int
@@ -346,8 +336,7 @@ class Text:
         return lambda state, _: state.write(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Frozen):
     """`{{pipeline}}`: prints, unless it declares."""
 
     pos: int
@@ -368,8 +357,7 @@ class Action:
         return run
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Frozen):
     """A list of statements."""
 
     pos: int
@@ -387,8 +375,7 @@ class Block:
         return run
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Frozen):
     """`if` and `with`; `with` moves the dot."""
 
     pos: int
@@ -426,8 +413,7 @@ class _ContinueError(Exception):
     """Goes on with the innermost range."""
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(Frozen):
     """`{{break}}` and `{{continue}}`."""
 
     pos: int
@@ -443,8 +429,7 @@ class Jump:
         return run
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Frozen):
     """`{{range $i, $e := pipe}}`: lists in order, maps by sorted keys."""
 
     pos: int
@@ -499,8 +484,7 @@ class Range:
         raise state.error(self.pipe, f"range can't iterate over {shown}")
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateCall:
+class TemplateCall(Frozen):
     """`{{template "name" pipe}}`; `block` is one as well."""
 
     pos: int
@@ -555,7 +539,7 @@ class Program:
 
 # Evaluation
 
-_UNTYPED: Final = Type("", lambda _: True, nil=lambda: MISSING)
+_UNTYPED: Final = Type("", lambda _: True, lambda: MISSING)
 """The type of what a chain of fields starts from."""
 
 

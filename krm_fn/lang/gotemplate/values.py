@@ -10,10 +10,10 @@ Source: Go's text/template (exec.go, funcs.go).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeVar
 
 from krm_fn.lang.gofmt import GoInt, GoList, GoMap, to_float, type_name
+from krm_fn.lang.gotemplate.tree import Frozen
 from krm_fn.values import MISSING
 
 
@@ -114,8 +114,7 @@ def nil_list(go_type: str = "[]interface {}") -> GoList:
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Type:
+class Type(Frozen):
     """The type of a parameter: which values it accepts, and what nil is in it."""
 
     name: str
@@ -142,18 +141,18 @@ def _nothing() -> None:
 STRING: Final = Type("string", lambda v: type(v) is str)
 BOOL: Final = Type("bool", lambda v: type(v) is bool)
 INT: Final = Type("int", lambda v: type(v) is GoInt)
-FLOAT: Final = Type("float64", lambda v: type(v) in (int, float), convert=to_float)
-ANY: Final = Type("interface {}", lambda _: True, nil=_nothing)
-VALUE: Final = Type("reflect.Value", lambda _: True, nil=_nothing)
+FLOAT: Final = Type("float64", lambda v: type(v) in (int, float), None, to_float)
+ANY: Final = Type("interface {}", lambda _: True, _nothing)
+VALUE: Final = Type("reflect.Value", lambda _: True, _nothing)
 MAP: Final = Type(
     "map[string]interface {}",
     lambda v: isinstance(v, dict) and type_name(v) == "map[string]interface {}",
-    nil=nil_map,
+    nil_map,
 )
 LIST: Final = Type(
     "[]interface {}",
     lambda v: isinstance(v, list) and type_name(v) == "[]interface {}",
-    nil=nil_list,
+    nil_list,
 )
 
 TYPES: Final = {
@@ -168,8 +167,7 @@ TYPES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Frozen):
     """A function of templates with its signature.
 
     `call` takes the parameters in order, the last one any number of times if `variadic`; where

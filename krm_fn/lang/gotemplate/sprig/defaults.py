@@ -50,7 +50,7 @@ def fail(message: str) -> str:
     raise FunctionError(message)
 
 
-# JSON. The functions without `must` answer what they have instead of an error.
+# JSON. toJson, toPrettyJson and fromJson answer what they have instead of an error.
 
 
 @FUNCTIONS.function("fromJson", "string", budget=True)
@@ -81,8 +81,8 @@ def must_to_pretty_json(budget: Budget, value: Any) -> str:
     return encode(budget, value, indent=True)
 
 
-@FUNCTIONS.function("mustToRawJson", "any", budget=True)
-def must_to_raw_json(budget: Budget, value: Any) -> str:
+@FUNCTIONS.function("toRawJson mustToRawJson", "any", budget=True)
+def to_raw_json(budget: Budget, value: Any) -> str:
     return encode(budget, value, escape=False)
 
 
@@ -96,13 +96,8 @@ def to_pretty_json(budget: Budget, value: Any) -> str:
     return _or_nothing(budget, value, indent=True)
 
 
-@FUNCTIONS.function("toRawJson", "any", budget=True)
-def to_raw_json(budget: Budget, value: Any) -> str:
-    return _or_nothing(budget, value, escape=False)
-
-
-def _or_nothing(budget: Budget, value: Any, indent: bool = False, escape: bool = True) -> str:
+def _or_nothing(budget: Budget, value: Any, indent: bool = False) -> str:
     try:
-        return encode(budget, value, indent, escape)
+        return encode(budget, value, indent)
     except FunctionError:
         return ""

@@ -126,6 +126,9 @@ def camelcase(text: str) -> str:
     lead = 0
     while lead < len(text) and _connects(text[lead]):
         lead += 1
+    if lead == len(text):
+        # Of connectors alone the library writes the last one twice.
+        return text + text[-1:]
     out = [text[:lead]]
     before = ""
     for n, char in enumerate(text[lead:]):
