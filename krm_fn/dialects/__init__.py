@@ -1,0 +1,1 @@
+"""One folder a dialect. No dialect knows another one."""
