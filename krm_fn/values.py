@@ -44,14 +44,18 @@ def equal(a: Any, b: Any) -> bool:
     if kind is dict:
         if len(a) != len(b):
             return False
-        for key, value in a.items():
+        # Loops, since all(...) would take C stack, of which deep values need too much.
+        for key, value in a.items():  # noqa: SIM110
             if key not in b or not equal(value, b[key]):
                 return False
         return True
     if kind is list:
         if len(a) != len(b):
             return False
-        return all(map(equal, a, b))
+        for x, y in zip(a, b, strict=True):  # noqa: SIM110
+            if not equal(x, y):
+                return False
+        return True
     return bool(a == b)
 
 
@@ -91,9 +95,9 @@ def identity_key(elements: Sequence[Any]) -> str | None:
 def align(old: Sequence[Any], new: Sequence[Any]) -> list[tuple[int | None, int | None]]:
     """Pair the elements of two lists, in order: (old index, new index), None where one is missing.
 
-    Elements pair by identity first, then by equality, then by the list's key (`identity_key`), then
-    by position between two pairs. The result is sorted so that both columns ascend; an element that
-    moved is a removal and an insertion.
+    Elements pair by the list's key (`identity_key`), without one by equality; between two pairs,
+    what is left pairs by position, with a key only where little else changed. The result is sorted
+    so that both columns ascend; an element that moved is a removal and an insertion.
     """
     start = 0
     stop_old, stop_new = len(old), len(new)
@@ -122,15 +126,17 @@ def _align_middle(
     key = identity_key([old[i] for i in rows])
     if key is not None and identity_key([new[j] for j in columns]) != key:
         key = None
-    matches = _anchors(old, new, rows, columns, key)
     pairs: list[tuple[int | None, int | None]] = []
     i, j = rows.start, columns.start
-    for mi, mj in [*matches, (rows.stop, columns.stop)]:
+    for mi, mj in [*_anchors(old, new, rows, columns, key), (rows.stop, columns.stop)]:
         gap = min(mi - i, mj - j)
-        if key is not None:
-            # Elements with a key that did not pair are other elements, not changed ones.
+        if key is not None and mi - i != mj - j:
             gap = 0
-        pairs += [(i + n, j + n) for n in range(gap)]
+        for n in range(gap):
+            if key is None or _akin(old[i + n], new[j + n]):
+                pairs.append((i + n, j + n))
+            else:
+                pairs += [(i + n, None), (None, j + n)]
         pairs += [(n, None) for n in range(i + gap, mi)]
         pairs += [(None, n) for n in range(j + gap, mj)]
         if mi < rows.stop:
@@ -139,24 +145,40 @@ def _align_middle(
     return pairs
 
 
+def _akin(a: Json, b: Json) -> bool:
+    """Whether two maps are the same thing renamed: all members are equal but one, or most are."""
+    shared = sum(1 for key, value in a.items() if key in b and equal(value, b[key]))
+    size = max(len(a), len(b))
+    return shared + 1 >= size or 2 * shared >= size
+
+
 def _anchors(
     old: Sequence[Any], new: Sequence[Any], rows: range, columns: range, key: str | None
 ) -> list[tuple[int, int]]:
     """Pairs that certainly belong together, as the longest run that ascends in both columns."""
+    waiting: dict[Any, list[int]] = {}
+    for j in reversed(columns):
+        waiting.setdefault(_token(new[j], key), []).append(j)
     found: list[tuple[int, int]] = []
-    taken: set[int] = set()
-    ids = {id(new[j]): j for j in reversed(columns) if type(new[j]) in (dict, list)}
-    keyed = {new[j][key]: j for j in columns} if key is not None else {}
     for i in rows:
-        j = ids.get(id(old[i]))
-        if j is None and key is not None:
-            j = keyed.get(old[i][key])
-        if j is None and key is None:
-            j = next((c for c in columns if c not in taken and equal(old[i], new[c])), None)
-        if j is not None and j not in taken:
-            taken.add(j)
-            found.append((i, j))
+        candidates = waiting.get(_token(old[i], key))
+        if candidates:
+            found.append((i, candidates.pop()))
     return _longest_ascending(found)
+
+
+def _token(element: Any, key: str | None) -> Any:
+    """What two elements that belong together have in common, as something to look up."""
+    return _frozen(element) if key is None else element[key]
+
+
+def _frozen(value: Any) -> Any:
+    """A hashable twin: two twins are equal exactly where the values are (see `equal`)."""
+    if type(value) is dict:
+        return frozenset([(key, _frozen(member)) for key, member in value.items()])
+    if type(value) is list:
+        return tuple([_frozen(element) for element in value])
+    return (type(value), value)
 
 
 def _longest_ascending(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:

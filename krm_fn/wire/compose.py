@@ -128,6 +128,20 @@ def parse_error(error: yaml.YAMLError, text: str, line_offset: int = 0) -> YamlE
     return YamlError(f"not valid YAML: {error}", 1 + line_offset)
 
 
+def check_version(event: Any) -> None:
+    """Refuse a document of another YAML version than 1.1, as go-yaml does and libyaml does not."""
+    if event.version not in (None, (1, 1)):
+        raise YamlError(
+            "not valid YAML: found incompatible YAML document (%YAML 1.1 is what Go reads)",
+            event.start_mark.line + 1,
+        )
+
+
+def twice(key: str, line: int) -> YamlError:
+    """The error for a key that occurs twice."""
+    return YamlError(f"the key {key!r} is there twice in one map", line)
+
+
 def compose(text: str, reader: Reader = GO_YAML, line_offset: int = 0) -> Composed:
     """All documents of `text` as nodes.
 
@@ -173,6 +187,7 @@ class _Composer:
             if kind is yaml.StreamEndEvent:
                 return Composed(roots, self.plain)
             if kind is yaml.DocumentStartEvent:
+                check_version(event)
                 self.anchors = {}
                 self.written = self.expanded = 0
                 roots.append(self._node(events, events.get_event()))
@@ -277,7 +292,7 @@ class _Composer:
             raise self._error(f"unknown anchor {event.anchor!r} referenced", event)
         if id(target) in self.open:
             raise self._error(f"anchor {event.anchor!r} value contains itself", event)
-        node = _AliasNode(event.start_mark.index, event.end_mark.index, target)
+        node = AliasNode(event.start_mark.index, event.end_mark.index, target)
         self.expanded += target.size
         self.written += 1
         if self.expanded > limits.ALIAS_NODES or (
@@ -301,7 +316,7 @@ class _Composer:
         if type(name) is not str:
             name = self._key_text(key)
         if name in mapping.value and not self.reader.duplicate_keys:
-            raise YamlError(f"the key {name!r} is there twice in one map", self._line(key.start))
+            raise twice(name, self._line(key.start))
         mapping.pairs.append((name, key, value))
         mapping.value[name] = value.value
 
@@ -344,13 +359,14 @@ class _Composer:
         return YamlError(message, event.start_mark.line + 1 + self.line_offset)
 
 
-class _AliasNode(Node):
+class AliasNode(Node):
     """Where an alias stands, with the value that it stands for."""
 
     __slots__ = ()
 
     def __init__(self, start: int, end: int, target: Node) -> None:
-        super().__init__(start, end, target.value)
+        # Only the text `<<` itself merges, not an alias of it.
+        super().__init__(start, end, "<<" if target.value is MERGE else target.value)
         self.size = target.size
 
 

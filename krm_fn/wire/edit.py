@@ -10,9 +10,11 @@ makes a larger difference, never a wrong object.
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from krm_fn.errors import InputError
 from krm_fn.values import align, equal
@@ -31,6 +33,8 @@ from krm_fn.wire.lines import (
 )
 from krm_fn.wire.scalars import can_be_literal, write_scalar
 
+_JSON_LIKE: Final = re.compile(r'\{\s*"')
+
 TextEdit = tuple[int, int, str]
 """Replace the span `[start, end)` by a text. Edits never overlap."""
 
@@ -48,6 +52,16 @@ def apply_edits(text: str, edits: Sequence[TextEdit], start: int, end: int) -> s
     return "".join(parts)
 
 
+def without(spans: Sequence[tuple[int, int]], gone: Sequence[int]) -> list[TextEdit]:
+    """Take members out of a flow collection or a JSON text, each with one comma; one must stay."""
+    removed = set(gone)
+    last_kept = max(n for n in range(len(spans)) if n not in removed)
+    edits = [(spans[n][0], spans[n + 1][0], "") for n in gone if n < last_kept]
+    if last_kept < len(spans) - 1:
+        edits.append((spans[last_kept][1], spans[-1][1], ""))
+    return edits
+
+
 @dataclass(frozen=True, slots=True)
 class Region:
     """An object in a text: the span of its node, and whether it stands inside flow style."""
@@ -63,6 +77,10 @@ class Region:
     def column(self) -> int:
         return self.start - line_start(self.text, self.start)
 
+    def quotes_keys(self) -> bool:
+        """Whether the object is in flow style as JSON has it."""
+        return self.flow and _JSON_LIKE.match(self.text, self.start) is not None
+
     def alone(self, body: str) -> str:
         """The object's text, or `body` in its stead, as a document of its own."""
         return self.context + " " * self.column + body
@@ -77,20 +95,26 @@ class Region:
         return self.start - self.column - len(self.context)
 
     def limit(self) -> int:
-        """The end of what belongs to the object: its last line with its break, and blank lines."""
+        """The end of what may bear on the object: its last line, then blank and comment lines.
+
+        These count since a block scalar that an edit puts last could swallow them.
+        """
         if self.flow:
             return self.end
         text = self.text
-        if self.end and text[self.end - 1] == "\n":
-            at = self.end
-        else:
-            stop = text.find("\n", self.end)
-            at = len(text) if stop < 0 else stop + 1
-        while True:
+        at = next_line(text, self.end)
+        while at < len(text):
             stop = text.find("\n", at)
-            if stop < 0 or text[at:stop].strip(" \t\r"):
+            line = text[at : stop if stop >= 0 else len(text)].strip(" \t\r")
+            if line and not line.startswith("#"):
                 return at
-            at = stop + 1
+            at = stop + 1 if stop >= 0 else len(text)
+        return at
+
+    def lead(self) -> str:
+        """What stands before the object on its line, indentation and dashes aside."""
+        before = self.text[line_start(self.text, self.start) : self.start]
+        return before if before.startswith("---") or before.strip(" -") else ""
 
 
 def edit_object(region: Region, root: Node | None, old: Any, new: Any) -> list[TextEdit]:
@@ -101,37 +125,47 @@ def edit_object(region: Region, root: Node | None, old: Any, new: Any) -> list[T
     Raises InputError if the value cannot be written as YAML at all (a key over 1,024 characters).
     """
     layout = _layout(region, root) if root is not None else Layout(newline=newline_of(region.text))
+    # A literal may swallow a comment below it that is indented deeper; a quoted text does not.
+    layouts = (layout, replace(layout, literals=False))
     limit = region.limit()
     if root is not None:
-        editor = _Editor(region.text, region.base, layout)
-        slot = _Slot("flow" if region.flow else "root", region.column, 0)
-        try:
-            editor.change(root, old, new, slot)
-            if _holds(region, editor.edits, limit, new):
-                return editor.edits
-        except CannotEdit:
-            pass
-    for body, end in _whole(region, layout, new, limit):
-        edits = [(region.start, end, body)]
-        if _holds(region, edits, limit, new):
-            return edits
+        for layout in layouts:
+            editor = _Editor(region, layout)
+            slot = _Slot("flow" if region.flow else "root", region.column, 0)
+            with contextlib.suppress(CannotEdit):
+                editor.change(root, old, new, slot)
+                if _holds(region, editor.edits, limit, new):
+                    return editor.edits
+    for layout in layouts:
+        with contextlib.suppress(CannotEdit):
+            edits = [_whole(region, layout, new)]
+            if _holds(region, edits, limit, new):
+                return edits
     raise InputError("the changed object cannot be written as YAML")
 
 
-def _whole(region: Region, layout: Layout, new: Any, limit: int) -> list[tuple[str, int]]:
-    flow = (emit_flow(new), region.end)
+def _whole(region: Region, layout: Layout, new: Any) -> TextEdit:
+    """The edit that writes an object anew as a whole, without the comments in it."""
     if region.flow:
-        return [flow]
-    end = min(line_end(region.text, region.end), limit)
-    return [(emit_block(new, region.column, layout), end), flow]
+        return (region.start, region.end, emit_flow(new, region.quotes_keys()))
+    end = content_line_end(region.text, region.end)
+    lead = region.lead()
+    if not lead or not _is_block(new, layout):
+        return (region.start, end, emit_block(new, region.column, layout))
+    # An anchor or a tag stood behind `---` or a key: a block collection cannot.
+    column = 0 if lead.startswith("---") else len(lead) - len(lead.lstrip(" ")) + layout.step
+    body = emit_block(new, column, layout)
+    return (region.start, end, f"{layout.newline}{' ' * column}{body}")
 
 
 def _holds(region: Region, edits: Sequence[TextEdit], limit: int, new: Any) -> bool:
-    """Whether the edited text reads back as exactly `new`."""
+    """Whether the edited text reads back as exactly `new`, and ends its line as it did."""
     if any(first < region.start for first, _, _ in edits):
         return False
     try:
         body = apply_edits(region.text, edits, region.start, limit)
+        if region.text[limit - 1] == "\n" and not body.endswith("\n"):
+            return False
         roots = compose(region.alone(body)).roots
     except (YamlError, CannotEdit):
         return False
@@ -151,10 +185,11 @@ class _Slot:
 class _Editor:
     """Collects the edits of one object. Positions are those of the whole text."""
 
-    def __init__(self, text: str, base: int, layout: Layout) -> None:
-        self.text = text
-        self.base = base
+    def __init__(self, region: Region, layout: Layout) -> None:
+        self.text = region.text
+        self.base = region.base
         self.layout = layout
+        self.quoted = region.quotes_keys()
         self.edits: list[TextEdit] = []
 
     def change(self, node: Node, old: Any, new: Any, slot: _Slot) -> None:
@@ -188,7 +223,7 @@ class _Editor:
         if node.flow:
             self._flow_mapping(node, old, new, kept)
             return
-        column = self._column(self._start(node))
+        column = self._column(self._start(pairs[0][1]))
         for i in kept:
             key, key_node, value = pairs[i]
             if old[key] is not new[key]:
@@ -207,7 +242,7 @@ class _Editor:
     def _delete_pairs(self, node: MappingNode, kept: list[int], column: int, slot: _Slot) -> None:
         pairs = node.pairs
         first = kept[0]
-        start = self._start(node)
+        start = self._start(pairs[0][1])
         leading = self.text[line_start(self.text, start) : start]
         gone = [i for i in range(len(pairs)) if i not in set(kept)]
         if first > 0 and leading.strip():
@@ -249,12 +284,11 @@ class _Editor:
             key, _, value = pairs[i]
             self.change(value, old[key], new[key], _Slot("flow", 0, self._end(pairs[i][1])))
         spans = [(self._start(key), self._end(value)) for _, key, value in pairs]
-        self._delete_in_flow(spans, kept)
+        self.edits += without(spans, [i for i in range(len(pairs)) if pairs[i][0] not in new])
         added = {key: value for key, value in new.items() if key not in old}
         if added:
-            quoted = isinstance(pairs[0][1], ScalarNode) and pairs[0][1].style == '"'
             separator = self._flow_separator(self._start(node), spans)
-            texts = [emit_flow({k: v}, quoted)[1:-1] for k, v in added.items()]
+            texts = [emit_flow({k: v}, self.quoted)[1:-1] for k, v in added.items()]
             at = spans[kept[-1]][1]
             self.edits.append((at, at, separator + separator.join(texts)))
 
@@ -331,13 +365,12 @@ class _Editor:
         pairs: list[tuple[int | None, int | None]],
     ) -> None:
         spans = [(self._start(item), self._end(item)) for item in node.items]
-        kept = [i for i, j in pairs if i is not None and j is not None]
         separator = self._flow_separator(self._start(node), spans)
         previous: int | None = None
         for i, j in pairs:
             if i is None:
                 assert j is not None
-                text = emit_flow(new[j], self._has_quoted_keys(node))
+                text = emit_flow(new[j], self.quoted or _all_quoted(node))
                 if previous is None:
                     at = spans[0][0]
                     self.edits.append((at, at, text + separator))
@@ -347,26 +380,7 @@ class _Editor:
             elif j is not None:
                 self.change(node.items[i], old[i], new[j], _Slot("flow", 0, spans[i][0]))
                 previous = i
-        self._delete_in_flow(spans, kept)
-
-    def _has_quoted_keys(self, node: SequenceNode) -> bool:
-        for item in node.items:
-            if type(item) is MappingNode and item.pairs:
-                key = item.pairs[0][1]
-                return isinstance(key, ScalarNode) and key.style == '"'
-        return bool(node.items) and all(
-            isinstance(item, ScalarNode) and item.style == '"' for item in node.items
-        )
-
-    # ------------------------------------------------------------------------- both, in flow
-
-    def _delete_in_flow(self, spans: list[tuple[int, int]], kept: list[int]) -> None:
-        last_kept = kept[-1]
-        for i in range(last_kept):
-            if i not in kept:
-                self.edits.append((spans[i][0], spans[i + 1][0], ""))
-        if last_kept < len(spans) - 1:
-            self.edits.append((spans[last_kept][1], spans[-1][1], ""))
+        self.edits += without(spans, [i for i, j in pairs if i is not None and j is None])
 
     def _flow_separator(self, start: int, spans: list[tuple[int, int]]) -> str:
         if len(spans) > 1:
@@ -382,14 +396,16 @@ class _Editor:
         start, end = self._start(node), self._end(node)
         style = node.style if isinstance(node, ScalarNode) else ""
         if slot.kind == "flow":
-            scalar = type(new) not in (dict, list)
-            text = write_scalar(new, style, flow=True) if scalar else emit_flow(new)
+            if type(new) in (dict, list) or self.quoted:
+                text = emit_flow(new, self.quoted)
+            else:
+                text = write_scalar(new, style, flow=True)
             self.edits.append((start, end, text))
             return
         if slot.kind == "root":
             raise CannotEdit("the root is written anew as a whole")
         same_line = "\n" not in self.text[slot.after : start]
-        if not _is_block(new):
+        if not _is_block(new, self.layout):
             text = _one_line(new, style)
             if start == end:
                 self.edits.append((slot.after, slot.after, " " + text))
@@ -443,10 +459,15 @@ class _Editor:
         return _Slot("key", column, colon + 1)
 
 
-def _is_block(value: Any) -> bool:
-    return (type(value) in (dict, list) and bool(value)) or (
-        type(value) is str and can_be_literal(value)
-    )
+def _all_quoted(node: SequenceNode) -> bool:
+    """Whether the elements of a list are all in double quotes, as in `["sh", "-c"]`."""
+    return all(isinstance(item, ScalarNode) and item.style == '"' for item in node.items)
+
+
+def _is_block(value: Any, layout: Layout) -> bool:
+    if type(value) is str:
+        return layout.literals and can_be_literal(value)
+    return type(value) in (dict, list) and bool(value)
 
 
 def _one_line(value: Any, style: str) -> str:

@@ -23,6 +23,8 @@ class Layout:
     wide: bool = False
     """Whether the dashes of a list are indented below its key."""
     newline: str = "\n"
+    literals: bool = True
+    """Whether texts of several lines are written as literal block scalars."""
 
 
 def emit_block(value: Any, column: int, layout: Layout) -> str:
@@ -52,7 +54,7 @@ def _block(value: Any, column: int, layout: Layout, lines: list[str], lead: str)
     elif type(value) is list and value:
         for element in value:
             # The element of a list starts behind its dash: two columns on.
-            if type(element) is str and can_be_literal(element):
+            if layout.literals and type(element) is str and can_be_literal(element):
                 _literal(element, column, 2, lines, lead + "- ")
             else:
                 _block(element, column + 2, layout, lines, lead + "- ")
@@ -69,7 +71,7 @@ def _after_key(value: Any, column: int, layout: Layout, lines: list[str], lead: 
         lines.append(lead)
         inner = column + (layout.step if layout.wide else 0)
         _block(value, inner, layout, lines, " " * inner)
-    elif type(value) is str and can_be_literal(value):
+    elif layout.literals and type(value) is str and can_be_literal(value):
         _literal(value, column, layout.step, lines, lead + " ")
     else:
         lines.append(lead + " " + _inline(value))
@@ -118,10 +120,11 @@ def emit_flow(value: Any, quoted_keys: bool = False) -> str:
 
 def _flow(value: Any, key_of: Callable[[str], str]) -> str:
     if type(value) is dict:
-        inner = ", ".join(f"{key_of(k)}: {_flow(v, key_of)}" for k, v in value.items())
-        return "{" + inner + "}"
+        # Lists, not generators: these would take C stack, of which deep values need too much.
+        members = [f"{key_of(k)}: {_flow(v, key_of)}" for k, v in value.items()]
+        return "{" + ", ".join(members) + "}"
     if type(value) is list:
-        return "[" + ", ".join(_flow(v, key_of) for v in value) + "]"
+        return "[" + ", ".join([_flow(v, key_of) for v in value]) + "]"
     if type(value) is str and key_of is write_double_quoted:
         return write_double_quoted(value)
     return write_scalar(value, flow=True)

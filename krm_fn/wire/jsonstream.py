@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from krm_fn.values import Json, Path
 from krm_fn.wire import jsontext
 from krm_fn.wire.compose import YamlError
-from krm_fn.wire.edit import TextEdit, apply_edits
-from krm_fn.wire.scan import Head
+from krm_fn.wire.edit import TextEdit, apply_edits, without
 from krm_fn.wire.stream import (
     RESOURCE_LIST,
     Item,
@@ -17,6 +17,7 @@ from krm_fn.wire.stream import (
     a_shape,
     check_api_version,
     check_head,
+    head_of,
 )
 
 
@@ -35,9 +36,7 @@ class JsonStream(Stream):
                     raise YamlError("a ResourceList must be the only document", line)
                 self._read_list(document)
             elif type(document.value) is list:
-                self._lists.append(list(jsontext.elements(text, document.start)))
-                for m, element in enumerate(self._lists[-1]):
-                    self._collect(element, f"[{m}]")
+                self._collect_list(document.start, "")
             else:
                 self._collect(document, f"document {n + 1}")
 
@@ -46,7 +45,7 @@ class JsonStream(Stream):
 
     def _read_list(self, document: jsontext.JsonValue) -> None:
         self._root = document
-        self.api_version = _json_text(document.value, "apiVersion")
+        self.api_version = head_of(document.value).api_version
         line = self._line(document.start)
         check_api_version(self.api_version, line)
         for key, start, value in jsontext.members(self.text, document.start):
@@ -68,9 +67,13 @@ class JsonStream(Stream):
                     self._line(config[0]),
                 )
             self.function_config = self._item(config[1], "functionConfig")
-        self._lists.append(list(jsontext.elements(self.text, items[1].start)))
-        for n, element in enumerate(self._lists[-1]):
-            self._collect(element, f"items[{n}]")
+        self._collect_list(items[1].start, "items")
+
+    def _collect_list(self, start: int, place: str) -> None:
+        elements = list(jsontext.elements(self.text, start))
+        self._lists.append(elements)
+        for n, element in enumerate(elements):
+            self._collect(element, f"{place}[{n}]")
 
     def _collect(self, found: jsontext.JsonValue, place: str) -> None:
         value = found.value
@@ -78,27 +81,17 @@ class JsonStream(Stream):
             shape = _json_shape(value)
             line = self._line(found.start)
             raise YamlError(f"{place} is {a_shape(shape)}; it must be an object", line)
-        if type(value.get("items")) is list and _json_text(value, "kind").endswith("List"):
+        if type(value.get("items")) is list and head_of(value).kind.endswith("List"):
             for key, _, member in jsontext.members(self.text, found.start):
                 if key == "items":
-                    self._lists.append(list(jsontext.elements(self.text, member.start)))
-                    for n, element in enumerate(self._lists[-1]):
-                        self._collect(element, f"{place}.items[{n}]")
+                    self._collect_list(member.start, f"{place}.items")
             return
         item = self._item(found, place)
         check_head(item.head, place, self._line(found.start))
         self.items.append(item)
 
     def _item(self, found: jsontext.JsonValue, place: str) -> Item:
-        metadata = found.value.get("metadata")
-        metadata = metadata if type(metadata) is dict else {}
-        head = Head(
-            _json_text(found.value, "apiVersion"),
-            _json_text(found.value, "kind"),
-            _json_text(metadata, "namespace"),
-            _json_text(metadata, "name"),
-        )
-        return Item(self, found, head, place)
+        return Item(self, found, head_of(found.value), place)
 
     def load(self, item: Item) -> Json:
         value: Json = item.found.value
@@ -138,63 +131,56 @@ class JsonStream(Stream):
         return apply_edits(self.text, edits, 0, len(self.text))
 
     def _drop(self, siblings: list[jsontext.JsonValue]) -> list[TextEdit]:
-        dropped = {item.found.start for item in self.items if item.dropped}
+        dropped = self._dropped()
         gone = [n for n, found in enumerate(siblings) if found.start in dropped]
         if not gone:
             return []
-        kept = [n for n in range(len(siblings)) if n not in gone]
-        if not kept:
+        if len(gone) == len(siblings):
             return [(siblings[0].start, siblings[-1].end, "")]
-        edits: list[TextEdit] = [
-            (siblings[n].start, siblings[n + 1].start, "") for n in gone if n < kept[-1]
-        ]
-        if kept[-1] < len(siblings) - 1:
-            edits.append((siblings[kept[-1]].end, siblings[-1].end, ""))
-        return edits
+        return without([(found.start, found.end) for found in siblings], gone)
 
     def _add(self) -> list[TextEdit]:
         if not self.added:
             return []
         if self._root is None:
-            layout = jsontext.JsonLayout(2)
+            layout = jsontext.JsonLayout("  ")
             body = "".join(f"\n{jsontext.write(value, layout)}" for value in self.added)
             end = len(self.text.rstrip())
             return [(end, end, body)]
         items = self._members["items"][1]
-        kept = [i for i in self.items if not i.dropped and i.found.end <= items.end]
-        bodies = [jsontext.write(v, jsontext.JsonLayout(None)) for v in self.added]
-        elements = self._lists[0] if items.value else []
+        elements = self._lists[0]
         if not elements:
-            return [(items.start, items.end, "[" + ", ".join(bodies) + "]")]
+            body = jsontext.write(list(self.added), self._member_layout(self._root))
+            return [(items.start, items.end, body)]
+        layout = jsontext.layout_of(self.text, elements[-1])
+        between = layout.between(layout.margin)
+        bodies = [jsontext.write(value, layout) for value in self.added]
         at = elements[-1].end
-        return [(at, at, (", " if kept else "") + ", ".join(bodies))]
+        some_stay = any(element.start not in self._dropped() for element in elements)
+        return [(at, at, (between if some_stay else "") + between.join(bodies))]
+
+    def _dropped(self) -> set[int]:
+        """Where the dropped objects start."""
+        return {item.found.start for item in self.items if item.dropped}
+
+    def _member_layout(self, root: jsontext.JsonValue) -> jsontext.JsonLayout:
+        layout = jsontext.layout_of(self.text, root)
+        return replace(layout, margin=layout.margin + (layout.indent or ""))
 
     def _write_results(self, root: jsontext.JsonValue, results: Sequence[Json]) -> list[TextEdit]:
-        layout = jsontext.layout_of(self.text, root)
-        deeper = jsontext.JsonLayout(
-            layout.indent,
-            layout.margin + " " * (layout.indent or 0),
-            layout.colon,
-            layout.comma,
-            layout.ascii_only,
-            layout.newline,
-        )
-        body = jsontext.write(list(results), deeper)
+        layout = self._member_layout(root)
+        body = jsontext.write(list(results), layout)
         old = self._members.get("results")
+        members = list(self._members.values())
         if old is not None:
-            return [(old[1].start, old[1].end, body)]
+            if results:
+                return [(old[1].start, old[1].end, body)]
+            spans = [(start, value.end) for start, value in members]
+            return without(spans, [members.index(old)])
         if not results:
             return []
-        last = max(value.end for _, value in self._members.values())
-        between = layout.comma
-        if layout.indent is not None:
-            between = f",{layout.newline}{deeper.margin}"
-        return [(last, last, f'{between}"results"{layout.colon}{body}')]
-
-
-def _json_text(value: dict[str, Any], key: str) -> str:
-    text = value.get(key)
-    return str(text) if type(text) is str else ""
+        last = members[-1][1].end
+        return [(last, last, f'{layout.between(layout.margin)}"results"{layout.colon}{body}')]
 
 
 def _json_shape(value: Any) -> str:

@@ -8,6 +8,7 @@ they were (1.10 stays 1.10).
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,8 +17,13 @@ from typing import Any, Final
 from krm_fn import limits
 from krm_fn.values import align, equal
 from krm_fn.wire.compose import YamlError
+from krm_fn.wire.scalars import INT_MIN, UINT_MAX
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
+_SURROGATES: Final = re.compile(
+    r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
 _BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 
@@ -41,6 +47,7 @@ class JsonValue:
 def documents(text: str) -> Iterator[JsonValue]:
     """The values of a JSON text, one after the other. Raises JsonError."""
     check_nesting(text)
+    check_surrogates(text)
     at = _skip(text, 0)
     while at < len(text):
         value = _decode(text, at)
@@ -63,6 +70,15 @@ def check_nesting(text: str) -> None:
                 )
         elif bracket in "]}":
             depth -= 1
+
+
+def check_surrogates(text: str) -> None:
+    """Refuse half a surrogate pair: no UTF-8 text can hold it, and Go would put a U+FFFD there."""
+    for match in _SURROGATES.finditer(text):
+        if match["half"]:
+            raise JsonError(
+                f"{match['half']} is half of a surrogate pair", _line(text, match.start())
+            )
 
 
 def members(text: str, start: int) -> Iterator[tuple[str, int, JsonValue]]:
@@ -94,13 +110,13 @@ def _decode(text: str, start: int) -> JsonValue:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise JsonSyntaxError(f"not valid JSON: {error.msg}", error.lineno) from None
-    except _DuplicateKey as error:
+    except _Refused as error:
         raise JsonError(str(error), _line(text, start)) from None
     return JsonValue(start, end, value)
 
 
-class _DuplicateKey(ValueError):
-    pass
+class _Refused(ValueError):
+    """Python's decoder would take it, Go's does not."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -109,17 +125,37 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise _DuplicateKey(f"the key {key!r} is there twice in one object")
+                raise _Refused(f"the key {key!r} is there twice in one object")
             seen.add(key)
     return result
 
 
-def _no_constant(name: str) -> Any:
-    raise _DuplicateKey(f"{name} is no JSON")
+def _constant(name: str) -> Any:
+    raise _Refused(f"not valid JSON: {name}")
+
+
+def _integer(text: str) -> int | float:
+    """As Kubernetes reads JSON: what no 64-bit number holds is a float."""
+    if len(text) <= 20:
+        number = int(text)
+        if INT_MIN <= number <= UINT_MAX:
+            return number
+    return _float(text)
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise _Refused(f"not valid JSON: the number {text[:30]} is out of range")
+    return number
 
 
 _DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_object, parse_constant=_no_constant, strict=False
+    object_pairs_hook=_object,
+    parse_constant=_constant,
+    parse_int=_integer,
+    parse_float=_float,
+    strict=True,
 )
 
 
@@ -145,7 +181,7 @@ class _Spelled:
         self.text = text
 
 
-_SPELLING_DECODER: Final = json.JSONDecoder(parse_int=_Spelled, parse_float=_Spelled, strict=False)
+_SPELLING_DECODER: Final = json.JSONDecoder(parse_int=_Spelled, parse_float=_Spelled, strict=True)
 
 
 def rewrite(text: str, found: JsonValue, new: Any) -> str:
@@ -157,14 +193,19 @@ def rewrite(text: str, found: JsonValue, new: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class JsonLayout:
-    """How a JSON text is laid out. `indent` None: on one line."""
+    """How a JSON text is laid out."""
 
-    indent: int | None
+    indent: str | None
+    """What a member is indented by; None: all on one line."""
     margin: str = ""
     colon: str = ": "
     comma: str = ", "
     ascii_only: bool = False
     newline: str = "\n"
+
+    def between(self, margin: str) -> str:
+        """What stands between two members that are indented by `margin`."""
+        return self.comma if self.indent is None else f",{self.newline}{margin}"
 
 
 def layout_of(text: str, found: JsonValue) -> JsonLayout:
@@ -178,11 +219,11 @@ def layout_of(text: str, found: JsonValue) -> JsonLayout:
         return JsonLayout(
             None, "", ":" if tight else ": ", "," if tight else ", ", ascii_only, newline
         )
-    inner = len(rest) - len(rest.lstrip(" \t"))
     line = text.rfind("\n", 0, found.start) + 1
     closing = source[source.rfind("\n") + 1 :]
-    margin = closing[: len(closing) - len(closing.lstrip(" \t"))] or _leading(text[line:])
-    return JsonLayout(max(inner - len(margin), 0), margin, ": ", ", ", ascii_only, newline)
+    margin = _leading(closing) or _leading(text[line : found.start])
+    indent = _leading(rest).removeprefix(margin)
+    return JsonLayout(indent, margin, ": ", ", ", ascii_only, newline)
 
 
 def _leading(line: str) -> str:
@@ -192,19 +233,21 @@ def _leading(line: str) -> str:
 def write(value: Any, layout: JsonLayout) -> str:
     """A value as JSON text; the first line without the margin."""
     parts: list[str] = []
-    _write(value, layout, layout.newline + layout.margin, parts)
+    _write(value, layout, layout.margin, parts)
     return "".join(parts)
 
 
-def _write(value: Any, layout: JsonLayout, line: str, parts: list[str]) -> None:
+def _write(value: Any, layout: JsonLayout, margin: str, parts: list[str]) -> None:
     kind = type(value)
     if kind is _Spelled:
         parts.append(value.text)
     elif (kind is dict or kind is list) and value:
         opening, closing = ("{", "}") if kind is dict else ("[", "]")
-        deeper = line + " " * (layout.indent or 0)
-        between = "," + deeper if layout.indent is not None else layout.comma
-        parts.append(opening + (deeper if layout.indent is not None else ""))
+        deeper = margin + (layout.indent or "")
+        between = layout.between(deeper)
+        parts.append(opening)
+        if layout.indent is not None:
+            parts.append(layout.newline + deeper)
         for n, member in enumerate(value.items() if kind is dict else value):
             if n:
                 parts.append(between)
@@ -212,7 +255,9 @@ def _write(value: Any, layout: JsonLayout, line: str, parts: list[str]) -> None:
                 key, member = member
                 parts.append(json.dumps(key, ensure_ascii=layout.ascii_only) + layout.colon)
             _write(member, layout, deeper, parts)
-        parts.append((line if layout.indent is not None else "") + closing)
+        if layout.indent is not None:
+            parts.append(layout.newline + margin)
+        parts.append(closing)
     else:
         parts.append(json.dumps(value, ensure_ascii=layout.ascii_only, allow_nan=False))
 

@@ -21,9 +21,10 @@ def read_stream(data: bytes, name: str = "") -> Stream:
     """
     prefix, text = _decode(data, name)
     try:
-        stream = _read_json(text, name) if text.lstrip()[:1] in ("{", "[") else None
-        if stream is None:
-            stream = YamlStream(text, name)
+        with limits.deep_stack():
+            stream = _read_json(text, name) if text.lstrip()[:1] in ("{", "[") else None
+            if stream is None:
+                stream = YamlStream(text, name)
     except InputError as error:
         error.at(name)
         raise

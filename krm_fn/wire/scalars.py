@@ -67,9 +67,9 @@ _DECIMAL: Final = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
 _PREFIXED: Final = re.compile(r"([-+]?)0(?:[xX]([0-9a-fA-F]+)|[bB]([01]+)|[oO]?([0-7]+))\Z")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 _DOT_FLOAT: Final = re.compile(r"\.[0-9]+(?:[eE][-+]?[0-9]+)?\Z")
-_INT_MIN: Final = -(2**63)
-_INT_MAX: Final = 2**63 - 1
-_UINT_MAX: Final = 2**64 - 1
+INT_MIN: Final = -(2**63)
+INT_MAX: Final = 2**63 - 1
+UINT_MAX: Final = 2**64 - 1
 
 
 def resolve_go_yaml(text: str) -> Any:
@@ -115,8 +115,8 @@ def _number_or_text(text: str) -> Any:
             else:
                 number = _small_int(sign + octal, 8)
     # Go reads a leading plus with its signed parser only.
-    largest = _UINT_MAX if plain[0] != "+" else _INT_MAX
-    if number is not None and _INT_MIN <= number <= largest:
+    largest = UINT_MAX if plain[0] != "+" else INT_MAX
+    if number is not None and INT_MIN <= number <= largest:
         return number
     if _FLOAT.match(plain):
         return _to_float(plain, text)

@@ -9,12 +9,19 @@ with a list called items".
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
 from krm_fn import limits
-from krm_fn.wire.compose import YamlError, block_scalar_end, parse_error, parser
+from krm_fn.wire.compose import (
+    YamlError,
+    block_scalar_end,
+    check_version,
+    parse_error,
+    parser,
+    twice,
+)
 from krm_fn.wire.scalars import resolve_go_yaml
 
 
@@ -59,9 +66,13 @@ class Found:
     """The member called `items`, where it is a list."""
     children: list[Found] = field(default_factory=list)
     """The elements of a list called `items`."""
+    after_key: int = 0
+    """Of a list called `items`: where its key ends."""
     anchors: frozenset[str] = frozenset()
     aliases: frozenset[str] = frozenset()
     """Names of anchors in the node, and of anchors outside it that its aliases name."""
+    odd: bool = False
+    """Whether tags, aliases or merge keys may make the object another one than `head` says."""
 
 
 @dataclass(slots=True)
@@ -89,7 +100,8 @@ def scan(text: str) -> list[Document]:
         raise parse_error(error, text) from None
 
 
-_SHAPES = {str: "text", int: "number", float: "number", bool: "boolean", type(None): "null"}
+_HEAD_KEYS: Final = frozenset(("apiVersion", "kind", "metadata", "items"))
+_SHAPES: Final = {str: "text", int: "number", float: "number", bool: "boolean", type(None): "null"}
 
 
 class _Scanner:
@@ -110,6 +122,7 @@ class _Scanner:
                 return found
             if kind is not yaml.DocumentStartEvent:
                 continue
+            check_version(event)
             start = event.start_mark.index
             self.known = set()
             root = self._object(self.next(), 0)
@@ -144,20 +157,25 @@ class _Scanner:
     def _mapping(self, event: Any, found: Found, depth: int) -> None:
         found.flow = bool(event.flow_style)
         api_version = kind = namespace = name = ""
+        seen: set[str] = set()
         while True:
             event = self.next()
             if type(event) is yaml.MappingEndEvent:
                 break
-            self._note(event)
-            key = event.value if type(event) is yaml.ScalarEvent else None
-            key_start = event.start_mark.index
-            if key is None:
-                self._skip(event)
+            key_start, key_end = event.start_mark.index, event.end_mark.index
+            key = self._key(event, found)
             event = self.next()
+            if key in _HEAD_KEYS:
+                if key in seen:
+                    raise twice(key, event.start_mark.line + 1)
+                seen.add(key)
+                found.odd |= _is_odd(event)
             if key == "items" and type(event) is yaml.SequenceStartEvent:
                 value = found.items = self._items(event, depth)
+                value.after_key = key_end
             elif key == "metadata" and type(event) is yaml.MappingStartEvent:
                 value, namespace, name = self._metadata(event)
+                found.odd |= value.odd
             elif depth == 0:
                 value = self._object(event, 1)
                 if key == "apiVersion":
@@ -174,8 +192,7 @@ class _Scanner:
             found.end = value.end
             if depth == 0 and key is not None:
                 if key in found.entries:
-                    line = event.start_mark.line + 1
-                    raise YamlError(f"the key {key!r} is there twice in one map", line)
+                    raise twice(key, event.start_mark.line + 1)
                 found.entries[key] = Entry(key_start, value)
         if found.flow:
             found.end = event.end_mark.index
@@ -209,19 +226,30 @@ class _Scanner:
             event = self.next()
             if type(event) is yaml.MappingEndEvent:
                 break
-            self._note(event)
-            key = event.value if type(event) is yaml.ScalarEvent else None
-            if key is None:
-                self._skip(event)
+            key = self._key(event, found)
             event = self.next()
             if key == "name":
                 name = _text(event)
+                found.odd |= _is_odd(event)
             elif key == "namespace":
                 namespace = _text(event)
+                found.odd |= _is_odd(event)
             found.end = self._skip(event)
         if found.flow:
             found.end = event.end_mark.index
         return found, namespace, name
+
+    def _key(self, event: Any, found: Found) -> str | None:
+        """The text of a key of `found`; None where it is no scalar."""
+        if type(event) is not yaml.ScalarEvent:
+            found.odd = True
+            self._skip(event)
+            return None
+        self._note(event)
+        if event.tag is not None or (event.value == "<<" and not event.style):
+            found.odd = True
+        key: str = event.value
+        return key
 
     def _skip(self, event: Any) -> int:
         """Pass over a node of which the first event is given; answers where its content ends."""
@@ -279,6 +307,11 @@ class _Scanner:
                 self.aliases.add(anchor)
         else:
             raise YamlError(f"unknown anchor {anchor!r} referenced", event.start_mark.line + 1)
+
+
+def _is_odd(event: Any) -> bool:
+    """Whether a value is not what it says where it stands: an alias, or with a tag."""
+    return type(event) is yaml.AliasEvent or event.tag is not None
 
 
 def _text(event: Any) -> str:

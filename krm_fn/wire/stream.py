@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from krm_fn import limits
 from krm_fn.errors import InputError
 from krm_fn.values import Json, Path
 from krm_fn.wire.compose import YamlError
@@ -77,7 +78,8 @@ class Item:
     def original(self) -> Json:
         """The object as it came in."""
         if self._value is None:
-            self._value = self._text.load(self)
+            with limits.deep_stack():
+                self._value = self._text.load(self)
         return self._value
 
     @property
@@ -107,7 +109,8 @@ class Item:
 
     def line(self, path: Path = ()) -> int:
         """The line in the text, from 1, on which the object or a value in it stands."""
-        return self._text.line_of(self, path)
+        with limits.deep_stack():
+            return self._text.line_of(self, path)
 
     def __repr__(self) -> str:
         return f"<Item {self.head} {self.place}>"
@@ -168,7 +171,8 @@ class Stream(ABC):
         """The stream as bytes. A ResourceList gets a key `results` if there are any."""
         if not self.is_resource_list and not self.changed:
             return self.prefix + self.text.encode()
-        return self.prefix + self._render(results).encode()
+        with limits.deep_stack():
+            return self.prefix + self._render(results).encode()
 
     @abstractmethod
     def _render(self, results: Sequence[Json]) -> str: ...
@@ -180,6 +184,24 @@ class Stream(ABC):
     @abstractmethod
     def line_of(self, item: Item, path: Path) -> int:
         """The line of a value of an item; for items."""
+
+
+def head_of(value: Json) -> Head:
+    """The head of a decoded object."""
+    metadata = value.get("metadata")
+    if type(metadata) is not dict:
+        metadata = {}
+    return Head(
+        _text(value, "apiVersion"),
+        _text(value, "kind"),
+        _text(metadata, "namespace"),
+        _text(metadata, "name"),
+    )
+
+
+def _text(value: Json, key: str) -> str:
+    text = value.get(key)
+    return text if type(text) is str else ""
 
 
 def check_api_version(api_version: str, line: int) -> None:

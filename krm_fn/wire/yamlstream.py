@@ -6,14 +6,16 @@ composed from its own span when somebody asks for it; changes become edits of th
 
 from __future__ import annotations
 
+import contextlib
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from krm_fn.errors import InputError
-from krm_fn.values import Json, Path
-from krm_fn.wire.compose import MappingNode, Node, SequenceNode, YamlError, compose
-from krm_fn.wire.edit import Region, TextEdit, apply_edits, edit_object, newline_of
+from krm_fn.values import Json, Path, equal
+from krm_fn.wire.compose import Composed, MappingNode, Node, SequenceNode, YamlError, compose
+from krm_fn.wire.edit import Region, TextEdit, apply_edits, edit_object, newline_of, without
 from krm_fn.wire.emit import Layout, emit_block, emit_flow
 from krm_fn.wire.lines import (
     CannotEdit,
@@ -23,7 +25,7 @@ from krm_fn.wire.lines import (
     next_dash,
     next_line,
 )
-from krm_fn.wire.scan import Document, Entry, Found, scan
+from krm_fn.wire.scan import Document, Entry, Found, Head, scan
 from krm_fn.wire.stream import (
     RESOURCE_LIST,
     Item,
@@ -31,6 +33,7 @@ from krm_fn.wire.stream import (
     a_shape,
     check_api_version,
     check_head,
+    head_of,
 )
 
 
@@ -40,10 +43,11 @@ class YamlStream(Stream):
         self.documents = scan(text)
         self._list: Document | None = None
         self._layout = Layout(newline=newline_of(text))
-        self._with_anchors: dict[tuple[int, int], Node] | None = None
+        self._in_context: dict[tuple[int, int], Node] | None = None
+        self._odd_breaks = _has_odd_breaks(text)
         self._starts = [d.root.start for d in self.documents]
         roots = [d.root for d in self.documents]
-        lists = [r for r in roots if r.head.kind == RESOURCE_LIST and r.shape == "map"]
+        lists = [r for r in roots if self._head(r).kind == RESOURCE_LIST and r.shape == "map"]
         if lists and len(roots) > 1:
             raise YamlError("a ResourceList must be the only document", lists[0].line)
         if lists:
@@ -72,7 +76,9 @@ class YamlStream(Stream):
                     f"functionConfig is {a_shape(config.value.shape)}; it must be an object",
                     config.value.line,
                 )
-            self.function_config = Item(self, config.value, config.value.head, "functionConfig")
+            self.function_config = Item(
+                self, config.value, self._head(config.value), "functionConfig"
+            )
         for n, child in enumerate(root.items.children):
             self._collect(child, f"items[{n}]")
 
@@ -82,12 +88,20 @@ class YamlStream(Stream):
             raise YamlError(f"{place} is an alias; write the object out", found.line)
         if found.shape != "map":
             raise YamlError(f"{place} is {a_shape(found.shape)}; it must be an object", found.line)
-        if found.items is not None and found.head.kind.endswith("List"):
-            for n, child in enumerate(found.items.children):
-                self._collect(child, f"{place}.items[{n}]")
-            return
-        check_head(found.head, place, found.line)
-        self.items.append(Item(self, found, found.head, place))
+        head = self._head(found)
+        if head.kind.endswith("List"):
+            if found.items is not None:
+                for n, child in enumerate(found.items.children):
+                    self._collect(child, f"{place}.items[{n}]")
+                return
+            if found.odd and type(self._value(found).get("items")) is list:
+                raise YamlError(f"the items of {place} are an alias; write them out", found.line)
+        check_head(head, place, found.line)
+        self.items.append(Item(self, found, head, place))
+
+    def _head(self, found: Found) -> Head:
+        """The head of an object; where aliases or tags may be part of it, by its value."""
+        return head_of(self._value(found)) if found.odd and found.shape == "map" else found.head
 
     def _document(self, found: Found) -> Document:
         """The document that a node stands in."""
@@ -109,104 +123,126 @@ class YamlStream(Stream):
             return True
         return found is not document.root and document.root.flow
 
-    def _compose(self, found: Found) -> tuple[Node, bool]:
-        """The node of an object, read alone; positions as `Region.base` says."""
+    def _compose(self, found: Found) -> Composed:
+        """An object read alone; positions as `Region.base` says."""
         region = self._region(found)
         line = found.line - 1 - region.context.count("\n")
-        try:
-            composed = compose(region.source(), line_offset=line)
-        except YamlError as error:
-            error.at(self.name)
-            raise
+        composed = compose(region.source(), line_offset=line)
         if len(composed.roots) != 1:
-            raise YamlError(
-                "the object does not end where its document says", found.line, self.name
-            )
-        return composed.roots[0], composed.plain
+            raise YamlError("the object does not end where its document says", found.line)
+        return composed
 
     def load(self, item: Item) -> Json:
-        found = item.found
-        node = self._linked_node(found) if found.aliases else self._compose(found)[0]
-        if type(node.value) is not dict:
-            raise YamlError(f"{item.place} is no object", found.line, self.name)
-        return node.value
-
-    def _linked_node(self, found: Found) -> Node:
-        """The node of an object with an alias to an anchor outside it: read with its document."""
-        if self._with_anchors is None:
-            self._with_anchors = self._compose_all()
-        node = self._with_anchors.get((found.start, found.end))
-        if node is None:
-            raise YamlError("cannot be read with its anchors", found.line, self.name)
-        return node
-
-    def _compose_all(self) -> dict[tuple[int, int], Node]:
-        """All maps and lists of the text by their spans, with aliases resolved across objects."""
         try:
-            pending = compose(self.text).roots
+            return self._value(item.found)
         except YamlError as error:
             error.at(self.name)
             raise
-        nodes: dict[tuple[int, int], Node] = {}
-        while pending:
-            node = pending.pop()
-            if type(node) in (MappingNode, SequenceNode):
-                nodes[node.start, node.end] = node
-                pending += _children(node)
-        return nodes
+
+    def _value(self, found: Found) -> Json:
+        value: Json = self._node(found).value
+        return value
+
+    def _node(self, found: Found) -> Node:
+        if found.aliases or self._odd_breaks:
+            return self._node_in_context(found)
+        return self._compose(found).roots[0]
+
+    def _node_in_context(self, found: Found) -> Node:
+        """The node of what cannot be read alone, having aliases to anchors outside it, say."""
+        if self._in_context is None:
+            self._in_context = _nodes_by_span(compose(self.text).roots)
+        node = self._in_context.get((found.start, found.end))
+        if node is None:
+            raise YamlError("cannot be read with its anchors and line breaks", found.line)
+        return node
 
     def line_of(self, item: Item, path: Path) -> int:
         found: Found = item.found
-        if not path or found.aliases:
+        if not path:
             return found.line
-        node: Node | None = self._compose(found)[0]
-        source = self._region(found).source()
-        position = node.start if node else 0
+        node: Node | None = self._node(found)
+        assert node is not None
+        start = position = node.start
         for step in path:
             node, position = _step(node, step, position)
             if node is None:
                 break
-        offset = source.count("\n", 0, position) - self._region(found).context.count("\n")
-        return found.line + offset
+        in_context = found.aliases or self._odd_breaks
+        source = self.text if in_context else self._region(found).source()
+        return found.line + source.count("\n", start, position)
 
     # ------------------------------------------------------------------------------- writing
 
     def _render(self, results: Sequence[Json]) -> str:
-        edits: list[TextEdit] = []
         touched = [i for i in self.items if not i.dropped and i.replaced is not None]
-        linked = self._linked_parts([i.found for i in self.items if i.dropped or i in touched])
-        for item in touched:
-            edits += self._edit(item, item.replaced)
-        done = {item.found.start for item in touched} | {
-            item.found.start for item in self.items if item.dropped
-        }
-        for found in linked:
-            if found.start not in done:
-                edits += self._expand(found)
-        for siblings, parent in self._sibling_groups():
-            edits += self._drop(siblings, parent)
-        edits += self._write_results(results) if self._list else []
-        edits += self._add()
+        dropped = [i for i in self.items if i.dropped]
+        rewritten = self._linked_parts([i.found for i in touched + dropped])
+        if (results or self.added) and not self.text.endswith("\n"):
+            rewritten += self._open_end()
+        done = {item.found.start for item in touched + dropped}
         try:
+            edits = [edit for item in touched for edit in self._edit(item, item.replaced)]
+            for found in rewritten:
+                if found.start not in done:
+                    done.add(found.start)
+                    edits += self._expand(found)
+            for siblings, parent in self._sibling_groups():
+                edits += self._drop(siblings, parent)
+            edits += self._write_results(results) if self._list else []
+            edits += self._add()
             text = apply_edits(self.text, edits, 0, len(self.text))
         except CannotEdit:
             raise InputError("the changed objects cannot be put back into the text") from None
-        if linked:
-            scan(text)
+        # Each object was checked alone; these may also change what is around them.
+        if edits and (self._odd_breaks or any(d.root.anchors for d in self.documents)):
+            self._check(text, deeply=True)
+        elif dropped or self.added:
+            self._check(text, deeply=False)
         return text
+
+    def _check(self, text: str, *, deeply: bool) -> None:
+        """Read the new text and compare: all objects, or only their heads."""
+        kept = [item for item in self.items if not item.dropped]
+        try:
+            items = YamlStream(text, self.name).items
+            if deeply:
+                values = [item.value for item in kept] + self.added
+                same = equal([item.value for item in items], values)
+            else:
+                heads = [head_of(i.replaced) if i.replaced is not None else i.head for i in kept]
+                same = [i.head for i in items] == heads + [head_of(v) for v in self.added]
+        except YamlError:
+            same = False
+        if not same:
+            raise InputError(
+                "the changed objects cannot be put back into the text; write it without anchors, "
+                "aliases and line breaks other than LF and CR LF"
+            )
+
+    def _open_end(self) -> list[Found]:
+        """The last part, where the missing line break at the end is part of its value."""
+        last = max(self._parts(), key=lambda part: part.end)
+        source = self._region(last).source()
+        try:
+            closed = compose(source + "\n").roots
+            return [] if equal(closed[0].value, self._value(last)) else [last]
+        except YamlError:
+            return []
 
     def _edit(self, item: Item, new: Any) -> list[TextEdit]:
         region = self._region(item.found)
         root: Node | None = None
         if not item.found.aliases:
-            root, plain = self._compose(item.found)
-            root = root if plain else None
+            with contextlib.suppress(YamlError):
+                composed = self._compose(item.found)
+                root = composed.roots[0] if composed.plain else None
         return edit_object(region, root, item.original, new)
 
     def _expand(self, found: Found) -> list[TextEdit]:
         """Write a part of the text anew without anchors and aliases."""
-        node = self._linked_node(found) if found.aliases else self._compose(found)[0]
-        return edit_object(self._region(found), None, node.value, node.value)
+        value = self._value(found)
+        return edit_object(self._region(found), None, value, value)
 
     def _linked_parts(self, touched: Sequence[Found]) -> list[Found]:
         """All parts of the ResourceList that share anchors with a touched one, these included."""
@@ -258,75 +294,104 @@ class YamlStream(Stream):
         return groups
 
     def _drop(self, siblings: list[Found], parent: Found | None) -> list[TextEdit]:
-        dropped = {item.found.start for item in self.items if item.dropped}
-        gone = [n for n, found in enumerate(siblings) if found.start in dropped]
+        gone = [n for n, found in enumerate(siblings) if found.start in self._dropped()]
         if parent is None:
             return [self._document_span(n) for n in gone]
-        text = self.text
         if len(gone) == len(siblings):
-            start = parent.start if parent.flow else text.rindex(":", 0, parent.start) + 1
-            return [(start, parent.end, "[]" if parent.flow else " []")]
+            return self._empty(parent)
         if parent.flow:
-            return self._drop_in_flow(siblings, gone)
+            return without([(found.start, found.end) for found in siblings], gone)
+        text = self.text
         column = parent.start - line_start(text, parent.start)
         edits: list[TextEdit] = []
         for n in gone:
-            if n:
-                floor = next_line(text, siblings[n - 1].end)
-                dash = next_dash(text, siblings[n - 1].end, column)
-            else:
-                floor = next_line(text, text.rindex(":", 0, parent.start))
-                dash = parent.start
+            floor = next_line(text, siblings[n - 1].end if n else parent.after_key)
+            dash = next_dash(text, siblings[n - 1].end, column) if n else parent.start
             edits.append((*lines_of(text, dash, siblings[n].end, floor, column), ""))
         return edits
 
-    def _drop_in_flow(self, siblings: list[Found], gone: list[int]) -> list[TextEdit]:
-        kept = [n for n in range(len(siblings)) if n not in gone]
-        edits: list[TextEdit] = [
-            (siblings[n].start, siblings[n + 1].start, "") for n in gone if n < kept[-1]
+    def _dropped(self) -> set[int]:
+        """Where the dropped objects start."""
+        return {item.found.start for item in self.items if item.dropped}
+
+    def _empty(self, items: Found) -> list[TextEdit]:
+        """Take all elements out of a list, with the comments between them."""
+        text = self.text
+        added = self.added if self._list and items is self._list.root.items else []
+        if items.flow:
+            return [(items.start, items.end, emit_flow(added, self._is_json_like(items)))]
+        colon = text.index(":", items.after_key) + 1
+        column = items.start - line_start(text, items.start)
+        return [
+            (colon, colon, "" if added else " []"),
+            (
+                min(content_line_end(text, colon), items.start),
+                content_line_end(text, items.end),
+                self._elements(added, column, items.end),
+            ),
         ]
-        if kept[-1] < len(siblings) - 1:
-            edits.append((siblings[kept[-1]].end, siblings[-1].end, ""))
-        return edits
 
     def _document_span(self, n: int) -> TextEdit:
+        """The text of a document, up to the next one, which must then begin as a document."""
         start = self.documents[n].start
-        if n + 1 < len(self.documents):
-            return (start, self.documents[n + 1].start, "")
-        return (start, len(self.text), "")
+        if n + 1 == len(self.documents):
+            return (start, len(self.text), "")
+        end = self.documents[n + 1].start
+        if self.text.startswith("---", end):
+            return (start, end, "")
+        marker = "..." if self.text.startswith("%", end) else "---"
+        return (start, line_start(self.text, end), marker + self._layout.newline)
 
     def _add(self) -> list[TextEdit]:
         if not self.added:
             return []
-        break_ = self._layout.newline
-        if self._list is None:
-            lead = "" if not self.text or self.text.endswith("\n") else break_
-            body = "".join(
-                f"---{break_}{emit_block(value, 0, self._layout)}{break_}" for value in self.added
-            )
-            return [(len(self.text), len(self.text), lead + body)]
-        items = self._list.root.items
-        assert items is not None
         text = self.text
-        kept = [i for i in self.items if not i.dropped]
-        if items.flow and items.children and kept:
-            body = "".join(", " + emit_flow(value) for value in self.added)
-            at = items.children[-1].end
-            return [(at, at, body)]
-        if items.flow and self._list.root.flow:
-            return [(items.start, items.end, emit_flow(self.added))]
-        column = 0
-        if items.children and not items.flow:
+        if self._list is None:
+            newline = self._layout.newline
+            body = "".join(
+                f"---{newline}{emit_block(value, 0, self._layout)}{newline}" for value in self.added
+            )
+            lead = newline if text and not text.endswith("\n") else ""
+            return [(len(text), len(text), lead + body)]
+        root = self._list.root
+        items = root.items
+        assert items is not None
+        if items.children and all(child.start in self._dropped() for child in items.children):
+            return []  # `_empty` has put the new ones in
+        if items.flow and (items.children or root.flow):
+            body = emit_flow(self.added, self._is_json_like(items))[1:-1]
+            if items.children:
+                return [(items.children[-1].end, items.children[-1].end, ", " + body)]
+            return [(items.start, items.end, f"[{body}]")]
+        if items.children:
             column = items.start - line_start(text, items.start)
-        lines = "".join(
-            f"{break_}{' ' * column}- {emit_block(value, column + 2, self._layout)}"
-            for value in self.added
-        )
-        if not kept:
-            start = text.rindex(":", 0, items.start) + 1
-            return [(start, items.end, lines)]
+            at = content_line_end(text, items.end)
+            return [(at, at, self._elements(self.added, column, items.end))]
+        column = root.start - line_start(text, root.start)
+        colon = text.index(":", items.after_key) + 1
         at = content_line_end(text, items.end)
-        return [(at, at, lines)]
+        return [
+            (colon, items.end, ""),
+            (at, at, self._elements(self.added, column, items.end)),
+        ]
+
+    def _elements(self, values: Sequence[Json], column: int, end: int) -> str:
+        """Lines, each with its break before it, for elements of a list behind what ends at `end`.
+
+        A literal at their end could swallow a comment that follows.
+        """
+        literals = not self.text[next_line(self.text, end) :].lstrip().startswith("#")
+        layout = replace(self._layout, literals=literals)
+        return "".join(
+            f"{layout.newline}{' ' * column}- {emit_block(value, column + 2, layout)}"
+            for value in values
+        )
+
+    def _is_json_like(self, items: Found) -> bool:
+        """Whether a list in flow style holds objects as JSON writes them."""
+        assert self._list is not None
+        like = items.children[0] if items.children else self._list.root
+        return self._region(like).quotes_keys()
 
     # -------------------------------------------------------------------------------- results
 
@@ -334,30 +399,50 @@ class YamlStream(Stream):
         assert self._list is not None
         root = self._list.root
         text = self.text
-        edits: list[TextEdit] = []
         old = root.entries.get("results")
         if root.flow:
             return self._write_flow_results(root, old, results)
+        edits: list[TextEdit] = []
         if old is not None:
             edits.append((*lines_of(text, old.start, old.value.end, old.start, 0), ""))
         if results:
             column = root.start - line_start(text, root.start)
-            body = emit_block({"results": list(results)}, column, self._layout)
+            layout = replace(self._layout, literals=False)
+            body = emit_block({"results": list(results)}, column, layout)
             at = content_line_end(text, root.end)
-            edits.append((at, at, f"{self._layout.newline}{' ' * column}{body}"))
+            edits.append((at, at, f"{layout.newline}{' ' * column}{body}"))
         return edits
 
     def _write_flow_results(
         self, root: Found, old: Entry | None, results: Sequence[Json]
     ) -> list[TextEdit]:
+        body = emit_flow(list(results), True)
         if old is not None:
-            return [(old.value.start, old.value.end, emit_flow(list(results), True))]
+            if results:
+                return [(old.value.start, old.value.end, body)]
+            entries = list(root.entries.values())
+            return without([(e.start, e.value.end) for e in entries], [entries.index(old)])
         if not results:
             return []
-        at = root.end - 1
-        lead = self.text[:at].rstrip()
-        comma = "" if lead.endswith(",") else ", "
-        return [(len(lead), len(lead), f'{comma}"results": {emit_flow(list(results), True)}')]
+        at = max(entry.value.end for entry in root.entries.values())
+        return [(at, at, f', "results": {body}')]
+
+
+def _has_odd_breaks(text: str) -> bool:
+    """Whether there are line breaks that YAML 1.1 knows and `krm_fn.wire.lines` does not."""
+    if text.count("\r") != text.count("\r\n"):
+        return True
+    return not text.isascii() and any(mark in text for mark in "\x85\u2028\u2029")
+
+
+def _nodes_by_span(roots: Sequence[Node]) -> dict[tuple[int, int], Node]:
+    pending = list(roots)
+    nodes: dict[tuple[int, int], Node] = {}
+    while pending:
+        node = pending.pop()
+        nodes[node.start, node.end] = node
+        pending += _children(node)
+    return nodes
 
 
 def _children(node: Node) -> list[Node]:
