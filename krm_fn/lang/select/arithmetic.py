@@ -1,8 +1,8 @@
-"""Float64 arithmetic that answers as Go's does, to the last bit, and never raises.
+"""Float64 arithmetic that answers as Go's does and never raises.
 
-Python's own differs where C's library does: it raises for what IEEE 754 calls infinite or no
-number, and its powers are rounded otherwise. Operations on bits work on what Go's conversion to
-64-bit integers makes of a float, and yield a float again.
+Python's own raises for what IEEE 754 calls infinite or no number, and its powers are rounded as C's
+are. Go's are rounded here but for powers with a fraction, whose last digit may differ. Operations
+on bits work on what Go's conversion to 64-bit integers makes of a float, and yield a float again.
 Source: ModRule specification, section 1.6; Go's math.Pow and its conversions on amd64.
 """
 
