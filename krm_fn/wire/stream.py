@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from krm_fn import limits
 from krm_fn.errors import InputError
-from krm_fn.values import Json, Path
+from krm_fn.values import Json, Path, equal
 from krm_fn.wire.compose import YamlError
 from krm_fn.wire.scan import Head
 
@@ -88,8 +88,9 @@ class Item:
         return self._new
 
     def replace(self, value: Json) -> None:
-        """Let the object leave as `value`."""
-        self._new = value if value is not self._value else None
+        """Let the object leave as `value`, or as it came where that is equal."""
+        with limits.deep_stack():
+            self._new = None if equal(value, self.original) else value
 
     @property
     def origin(self) -> Origin:
@@ -166,6 +167,10 @@ class Stream(ABC):
         return bool(self.added) or any(
             item.dropped or item.replaced is not None for item in self.items
         )
+
+    def source(self) -> bytes:
+        """The bytes that came in."""
+        return self.prefix + self.text.encode()
 
     def write(self, results: Sequence[Json] = ()) -> bytes:
         """The stream as bytes. A ResourceList gets a key `results` if there are any."""
