@@ -218,7 +218,6 @@ def _joined(budget: Budget, values: Sequence[Any]) -> str:
 @BUILTINS.function("html", "...any", budget=True)
 def html(budget: Budget, *values: Any) -> str:
     text = _joined(budget, values)
-    budget.text(len(text))
     return text.translate(_HTML)
 
 
@@ -230,7 +229,6 @@ _HTML: Final = str.maketrans(
 @BUILTINS.function("js", "...any", budget=True)
 def js(budget: Budget, *values: Any) -> str:
     text = _joined(budget, values)
-    budget.text(len(text))
     return "".join(map(_js_escape, text))
 
 
@@ -248,7 +246,6 @@ def _js_escape(char: str) -> str:
 @BUILTINS.function("urlquery", "...any", budget=True)
 def urlquery(budget: Budget, *values: Any) -> str:
     text = _joined(budget, values)
-    budget.text(len(text))
     from urllib.parse import quote_plus
 
     return quote_plus(to_bytes(text), safe="")

@@ -9,7 +9,8 @@ Source: Go 1.18.0's text/template/exec.go and parse/node.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from krm_fn import limits
@@ -448,11 +449,11 @@ class Range(Frozen):
 
         def run(state: State, dot: Any) -> None:
             mark = len(state.vars)
-            entries = self._entries(state, indirect(evaluate(state, dot)))
+            value = indirect(evaluate(state, dot))
             if declared > len(state.vars):
                 raise state.error(self.pipe, "range assigns more variables than there are")
             inner = len(state.vars)
-            for index, element in entries:
+            for index, element in self._entries(state, value):
                 state.step(self)
                 # The variables on top of the stack, whichever they are: that is Go's rule.
                 if declared > 0:
@@ -467,18 +468,20 @@ class Range(Frozen):
                     break
                 finally:
                     del state.vars[inner:]
-            if not entries and otherwise is not None:
+            if not truth(value) and otherwise is not None:
                 otherwise(state, dot)
             del state.vars[mark:]
 
         return run
 
-    def _entries(self, state: State, value: Any) -> Sequence[tuple[Any, Any]]:
+    def _entries(self, state: State, value: Any) -> Iterable[tuple[Any, Any]]:
         if value is MISSING:
             return ()
         if isinstance(value, list):
-            return [(GoInt(n), element) for n, element in enumerate(value)]
+            return zip(map(GoInt, itertools.count()), value, strict=False)
         if isinstance(value, dict):
+            # Sorting is paid for here; the turns are paid for one by one.
+            state.budget.read(value)
             return [(key, value[key]) for key in sorted(value)]
         shown = "<nil>" if value is None else _short(state, value)
         raise state.error(self.pipe, f"range can't iterate over {shown}")
@@ -682,11 +685,10 @@ def _call(node: Identifier, command: Command | Operand, arguments: Sequence[Oper
                 raise state.error(node, str(error)) from None
         budget = state.budget
         try:
+            for value in values:
+                budget.read(value)
             result = function.call(budget, *values) if function.budget else function.call(*values)
-            if type(result) is str:
-                budget.text(len(result))
-            elif isinstance(result, list | dict):
-                budget.elements(len(result))
+            budget.made(result)
         except (FunctionError, goprintf.UnprintableError) as error:
             raise state.error(command, f"error calling {node.name}: {error}") from None
         except LimitError as error:

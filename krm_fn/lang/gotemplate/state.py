@@ -13,6 +13,7 @@ from krm_fn.errors import EvaluationError, LimitError
 
 _TEXT_PER_STEP: Final = 16
 _ELEMENTS_PER_STEP: Final = 8
+_READ_PER_STEP: Final = 32
 
 
 class Budget:
@@ -36,14 +37,24 @@ class Budget:
             raise LimitError(f"it needs more than {limits.TEMPLATE_STEPS:,} steps")
 
     def text(self, length: int) -> None:
-        """Allow a text of so many characters to be made."""
+        """Allow a text of so many characters to be made; for functions that make a text grow."""
         if length > self.output:
             raise LimitError(f"it makes a text of more than {self.output:,} characters")
-        self.spend(length // _TEXT_PER_STEP)
 
-    def elements(self, count: int) -> None:
-        """Allow a list or map of so many elements to be made."""
-        self.spend(count // _ELEMENTS_PER_STEP)
+    def read(self, value: Any) -> None:
+        """Pay for a function's argument, which it may read from end to end."""
+        if type(value) is str:
+            self.spend(len(value) // _TEXT_PER_STEP)
+        elif isinstance(value, list | dict):
+            self.spend(len(value) // _READ_PER_STEP)
+
+    def made(self, value: Any) -> None:
+        """Pay for a function's result."""
+        if type(value) is str:
+            self.text(len(value))
+            self.spend(len(value) // _TEXT_PER_STEP)
+        elif isinstance(value, list | dict):
+            self.spend(len(value) // _ELEMENTS_PER_STEP)
 
 
 class Positioned(Protocol):

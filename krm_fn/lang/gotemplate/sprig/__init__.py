@@ -66,6 +66,11 @@ def knows(name: str) -> bool:
     return name in NAMES
 
 
+def available(name: str) -> bool:
+    """Whether a function is written."""
+    return name in _MODULES
+
+
 def function(name: str) -> Function:
     """A function that `knows`; raises KeyError with the reason where it is not written yet."""
     if name in _NOT_BUILT:

@@ -34,6 +34,8 @@ def strings_of(budget: Budget, value: Any) -> list[str]:
         return []
     if not isinstance(value, list):
         return [strval(budget, value)]
+    # Each element is printed, which costs as much as a step.
+    budget.spend(len(value))
     texts = []
     size = 0
     for element in value:

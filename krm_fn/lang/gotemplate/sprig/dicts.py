@@ -56,9 +56,8 @@ def pluck(key: str, *mappings: Map) -> list[Any]:
     return [mapping[key] for mapping in mappings if key in mapping]
 
 
-@FUNCTIONS.function("keys", "...map", budget=True)
-def keys(budget: Budget, *mappings: Map) -> GoList:
-    budget.elements(sum(map(len, mappings)))
+@FUNCTIONS.function("keys", "...map")
+def keys(*mappings: Map) -> GoList:
     return string_list([key for mapping in mappings for key in sorted(mapping)])
 
 

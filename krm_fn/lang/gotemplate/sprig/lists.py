@@ -32,12 +32,11 @@ def prepend(values: Any, value: Any) -> list[Any]:
     return [value, *elements(values, "prepend on")]
 
 
-@FUNCTIONS.function("concat", "...any", budget=True)
-def concat(budget: Budget, *lists: Any) -> list[Any]:
+@FUNCTIONS.function("concat", "...any")
+def concat(*lists: Any) -> list[Any]:
     result: list[Any] = []
     for values in lists:
         result += elements(values, "concat")
-        budget.elements(len(result))
     return result or nil_list()
 
 

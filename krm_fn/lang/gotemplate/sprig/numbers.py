@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from krm_fn.errors import LimitError
-from krm_fn.lang.gofmt import GoInt, GoInt64
+from krm_fn.lang.gofmt import GoInt, GoInt64, format_float
 from krm_fn.lang.goprintf import sprint
 from krm_fn.lang.gotemplate.sprig.convert import to_float64, to_int64, wrap_int64
 from krm_fn.lang.gotemplate.state import Budget
@@ -233,7 +233,7 @@ def _decimals(
     for value in values:
         number = to_float64(value)
         if not math.isfinite(number):
-            raise FunctionError(f"Cannot create a Decimal from {sprint([number], 10)}")
+            raise FunctionError(f"Cannot create a Decimal from {format_float(number)}")
         # The decimal that a float64 is written as, not the binary fraction that it is.
         decimal = Fraction(repr(number))
         result = decimal if result is None else combine(result, decimal)

@@ -146,14 +146,14 @@ def camelcase(text: str) -> str:
     return "".join([*out, before])
 
 
-@FUNCTIONS.function("snakecase", "string")
-def snakecase(text: str) -> str:
-    return _joined_words(text, "_")
+@FUNCTIONS.function("snakecase", "string", budget=True)
+def snakecase(budget: Budget, text: str) -> str:
+    return _joined_words(budget, text, "_")
 
 
-@FUNCTIONS.function("kebabcase", "string")
-def kebabcase(text: str) -> str:
-    return _joined_words(text, "-")
+@FUNCTIONS.function("kebabcase", "string", budget=True)
+def kebabcase(budget: Budget, text: str) -> str:
+    return _joined_words(budget, text, "-")
 
 
 _NONE, _NUMBER, _UPPER, _ALPHABET, _CONNECTOR, _PUNCTUATION, _OTHER = range(7)
@@ -230,7 +230,9 @@ class _Words:
         return _OTHER
 
 
-def _joined_words(text: str, connector: str) -> str:
+def _joined_words(budget: Budget, text: str, connector: str) -> str:
+    # Every character is asked for its category, often twice.
+    budget.spend(len(text) // 2)
     words = _Words("".join(c for c in text if not "\udc80" <= c <= "\udcff"))
     out: list[str] = []
 
