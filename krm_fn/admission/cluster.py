@@ -6,7 +6,7 @@ admitted. What is not known is made up where rules need it, and marked so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from krm_fn.kube.resources import Resource, built_in, from_crd, guessed
@@ -32,11 +32,14 @@ class Namespace:
 
 
 class Cluster:
-    """The view of the cluster that plugins get. Immutable; `with_admitted` gives a new one."""
+    """The view of the cluster that plugins get. Immutable; `with_admitted` gives a new one.
+
+    Objects are given as functions, so that one that nobody asks for is never parsed.
+    """
 
     def __init__(
         self,
-        objects: Mapping[Identity, Json] | None = None,
+        objects: Mapping[Identity, Callable[[], Json]] | None = None,
         namespaces: Mapping[str, Json] | None = None,
         resources: Mapping[tuple[str, str], Resource] | None = None,
         default_namespace: str = "default",
@@ -62,13 +65,14 @@ class Cluster:
         """An object by its identity; `namespace` is "" for cluster-scoped ones."""
         if (group, kind) == ("", "Namespace"):
             return self._namespaces.get(name)
-        return self._objects.get((group, kind, namespace, name))
+        load = self._objects.get((group, kind, namespace, name))
+        return load() if load is not None else None
 
     def list(self, group: str, kind: str, namespace: str | None = None) -> Iterable[Json]:
         """The objects of a kind, of one namespace or of all, in the order of the input."""
-        for (g, k, n, _), value in self._objects.items():
+        for (g, k, n, _), load in self._objects.items():
             if g == group and k == kind and (namespace is None or n == namespace):
-                yield value
+                yield load()
 
     def resource_for(self, group: str, kind: str) -> Resource:
         """The resource that a kind is served under; guessed (`known=False`) where nobody says."""

@@ -45,7 +45,7 @@ class Problem:
         return f"{self.field}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CompiledOperation:
     """One operation of a patch: its select, its path template, its value template or value."""
 
@@ -56,7 +56,7 @@ class CompiledOperation:
     is_constant: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CompiledRule:
     """A rule that can be asked. `criteria` are those of `spec.match`, in order."""
 

@@ -1,0 +1,79 @@
+"""The entry: which of function or command line.
+
+No argument and a ResourceList on standard input is the function; any other stream is `apply -f -`;
+on a terminal, the help. The command line's libraries are loaded only when it is used.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import Final
+
+_LIST: Final = re.compile(rb"""^[ \t{,]*["']?kind["']?[ \t]*:[ \t\r\n]*["']?ResourceList\b""", re.M)
+INTERRUPTED: Final = 130
+FAULT: Final = 3
+
+
+def main() -> None:
+    """Run the program and exit with its documented status."""
+    sys.exit(guarded(_main))
+
+
+def _main() -> int:
+    if len(sys.argv) > 1 or sys.stdin is None or sys.stdin.isatty():
+        from krm_fn.cli import run
+
+        return run(sys.argv[1:])
+    data = sys.stdin.buffer.read()
+    if not _LIST.search(data):
+        from krm_fn.cli import run
+
+        return run(["apply", "-f", "-"], data)
+    from krm_fn.function import run as run_function
+
+    done = run_function(data, os.environ)
+    sys.stderr.write(done.stderr)
+    sys.stderr.flush()
+    sys.stdout.buffer.write(done.stdout)
+    sys.stdout.buffer.flush()
+    return done.status
+
+
+def guarded(work: object) -> int:
+    """Run a piece of work so that nothing ends in a traceback."""
+    assert callable(work)
+    try:
+        status = work()
+        return status if isinstance(status, int) else 0
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has gone; Python would complain once more while it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stderr.write("the reader of the output has gone away\n")
+        return 1
+    except Exception as error:
+        sys.stderr.write(f"{fault(error)}\n")
+        return FAULT
+
+
+def fault(error: BaseException) -> str:
+    """One sentence about a fault of the program: what and where, for a bug report."""
+    trace = error.__traceback__
+    place = ""
+    while trace is not None:
+        name = os.path.basename(trace.tb_frame.f_code.co_filename)
+        place = f" at {name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    text = " ".join(str(error).split())[:200]
+    return (
+        f"internal error: {type(error).__name__}: {text}{place}; nothing was written. "
+        "Please report it with the input"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""A run as one JSON document, for programs: the results, the counts and the verdict."""
+
+from __future__ import annotations
+
+import json
+
+from krm_fn.report.model import Outcome, Report, Severity
+from krm_fn.report.results import results
+
+
+def dumps(report: Report) -> str:
+    """The document, ending with a line break."""
+    severities = report.severities()
+    document = {
+        "apiVersion": "krm-fn.dev/v1alpha1",
+        "kind": "AdmissionReport",
+        "admitted": not report.denied,
+        "summary": {
+            "objects": report.total,
+            "rules": report.rules,
+            **{
+                outcome.value: report.count(outcome)
+                for outcome in (Outcome.CHANGED, Outcome.REJECTED, Outcome.DROPPED)
+            },
+            "errors": severities[Severity.ERROR],
+            "warnings": severities[Severity.WARNING],
+        },
+        "results": results(report),
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

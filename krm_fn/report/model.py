@@ -1,0 +1,100 @@
+"""What a run has to say: one entry an object, and what concerns the run as a whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from krm_fn.admission import Cause, Change, Finding
+from krm_fn.wire import Head, Item
+
+
+class Outcome(StrEnum):
+    """What became of an object."""
+
+    UNCHANGED = "unchanged"
+    CHANGED = "changed"
+    REJECTED = "rejected"
+    DROPPED = "dropped"
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+def severity_of(finding: Finding) -> Severity:
+    """How serious a finding is: what denies is an error, what may be wrong a warning."""
+    if finding.denies:
+        return Severity.ERROR
+    if finding.cause in (Cause.NOTE, Cause.AUDIT):
+        return Severity.INFO
+    return Severity.WARNING
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectReport:
+    """One object: what became of it and why. `namespace` is the one it was admitted in."""
+
+    item: Item
+    namespace: str
+    outcome: Outcome
+    findings: tuple[Finding, ...] = ()
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def head(self) -> Head:
+        return self.item.head
+
+
+@dataclass(slots=True)
+class Report:
+    """A run. `objects` holds those of which there is something to say; `total` counts all."""
+
+    total: int = 0
+    rules: int = 0
+    objects: list[ObjectReport] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    """What concerns no single object."""
+    with_changes: bool = True
+    limit: int = 500
+    show_secrets: bool = False
+
+    def all_findings(self) -> Iterator[tuple[ObjectReport | None, Finding]]:
+        """Every finding with its object: those of the run first, then in the objects' order."""
+        for finding in self.findings:
+            yield None, finding
+        for entry in self.objects:
+            for finding in entry.findings:
+                yield entry, finding
+
+    @property
+    def denied(self) -> bool:
+        """Whether the run as a whole is a rejection."""
+        return any(finding.denies for _, finding in self.all_findings())
+
+    def count(self, outcome: Outcome) -> int:
+        return sum(entry.outcome is outcome for entry in self.objects)
+
+    def severities(self) -> Counter[Severity]:
+        return Counter(severity_of(finding) for _, finding in self.all_findings())
+
+    def summary(self) -> str:
+        """`5 objects, 2 changed, 1 rejected, 0 warnings (3 rules)`."""
+        parts = [
+            _plural(self.total, "object"),
+            f"{self.count(Outcome.CHANGED)} changed",
+            f"{self.count(Outcome.REJECTED)} rejected",
+        ]
+        dropped = self.count(Outcome.DROPPED)
+        if dropped:
+            parts.append(f"{dropped} dropped")
+        parts.append(_plural(self.severities()[Severity.WARNING], "warning"))
+        return f"{', '.join(parts)} ({_plural(self.rules, 'rule')})"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
