@@ -36,12 +36,13 @@ _FAMILIES: Final = {
     "numbers": """
         add add1 add1f addf atoi biggest ceil div divf float64 floor int int64 max maxf min minf
         mod mul mulf round sub subf toDecimal""",
+    "encodings": "adler32sum b32dec b32enc b64dec b64enc sha1sum sha256sum",
+    "paths": "base clean dir ext isAbs osBase osClean osDir osExt osIsAbs",
     "types": "deepEqual kindIs kindOf typeIs typeIsLike typeOf",
 }
 
 _NOT_BUILT_FAMILIES: Final = {
     "random": "randAlpha randAlphaNum randAscii randBytes randInt randNumeric shuffle uuidv4",
-    "encodings": "adler32sum b32dec b32enc b64dec b64enc sha1sum sha256sum",
     "crypto": """
         bcrypt buildCustomCert decryptAES derivePassword encryptAES genCA genCAWithKey
         genPrivateKey genSelfSignedCert genSelfSignedCertWithKey genSignedCert
@@ -50,7 +51,6 @@ _NOT_BUILT_FAMILIES: Final = {
         ago date dateInZone dateModify date_in_zone date_modify duration durationRound htmlDate
         htmlDateInZone mustDateModify mustToDate must_date_modify now toDate unixEpoch""",
     "versions": "semver semverCompare",
-    "paths": "base clean dir ext isAbs osBase osClean osDir osExt osIsAbs",
     "network": "getHostByName urlJoin urlParse",
 }
 

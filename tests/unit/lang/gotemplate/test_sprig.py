@@ -169,6 +169,38 @@ def test_numbers_and_types(call: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ('b64enc "é"', "w6k="),
+        ('b64dec "aGVsbG8="', "hello"),
+        ('b64dec "aGVsbG8"', "illegal base64 data at input byte 4"),
+        ('b64dec "aG=sbG8="', "illegal base64 data at input byte 2"),
+        ('b32dec "nope1"', "illegal base32 data at input byte 0"),
+        ('sha256sum "x" | trunc 8', "2d711642"),
+        ('adler32sum ""', "1"),
+    ],
+)
+def test_encodings(call: str, expected: str) -> None:
+    assert render(call) == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ('base "/a/b/"', "b"),
+        ('base "//"', "/"),
+        ('dir "/a/b.c"', "/a"),
+        ('dir ""', "."),
+        ('clean "//a/../b/./c/"', "/b/c"),
+        ('ext "a.b/c.d.e"', ".e"),
+        ('osIsAbs "a"', "false"),
+    ],
+)
+def test_paths(call: str, expected: str) -> None:
+    assert render(call) == expected
+
+
+@pytest.mark.parametrize(
     "call",
     [
         "first 3",
