@@ -22,7 +22,8 @@ def main() -> None:
 
 
 def _main() -> int:
-    if len(sys.argv) > 1 or sys.stdin is None or sys.stdin.isatty():
+    completing = "_KRM_FN_COMPLETE" in os.environ
+    if len(sys.argv) > 1 or completing or sys.stdin is None or sys.stdin.isatty():
         from krm_fn.cli import run
 
         return run(sys.argv[1:])

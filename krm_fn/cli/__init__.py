@@ -1,0 +1,62 @@
+"""The command line: one file a command. Only this package knows click."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from krm_fn.cli.apply import apply
+from krm_fn.cli.check import check
+from krm_fn.cli.completion import completion
+from krm_fn.cli.diff import diff
+from krm_fn.cli.version import version
+from krm_fn.errors import ConfigError, InputError, KrmFnError
+
+USAGE = 2
+UNREADABLE = 4
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="As a KRM function, krm-fn takes no argument: a ResourceList on standard input goes "
+    "out on standard output, with results. Exit status: 0 fine, 1 rejected, 2 usage, "
+    "configuration or a rule that cannot be read, 3 a fault of the program, 4 input that cannot "
+    "be read.",
+)
+def main() -> None:
+    """Admit Kubernetes manifests as a cluster would, before anything reaches it.
+
+    Rules (KubeMod ModRules) mutate and reject manifests; what no rule changes stays byte for byte.
+    """
+
+
+for command in (apply, check, diff, version, completion):
+    main.add_command(command)
+
+
+def run(arguments: Sequence[str], standard_input: bytes | None = None) -> int:
+    """Run a command line; answers the exit status. `standard_input` is what was read of it."""
+    try:
+        status = main(list(arguments), "krm-fn", standalone_mode=False, obj=standard_input)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else "")
+        return 0
+    except click.ClickException as error:
+        error.show()
+        return USAGE
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except KrmFnError as error:
+        for line in str(error).splitlines():
+            click.echo(f"error {line}", err=True)
+        return _status_of(error)
+    sys.stdout.flush()
+    return status if isinstance(status, int) else 0
+
+
+def _status_of(error: KrmFnError) -> int:
+    if isinstance(error, InputError):
+        return UNREADABLE
+    return USAGE if isinstance(error, ConfigError) else 1

@@ -182,8 +182,12 @@ def _add_files(rules: RuleSet, path: str, where: str, checked: bool = False) -> 
     for name in manifests(path):
         if checked:
             _check_real(name, where)
-        with open(name, "rb") as file:
-            found += rules.add_documents(file.read(), name)
+        try:
+            with open(name, "rb") as file:
+                data = file.read()
+        except OSError as error:
+            raise ConfigError(f"{error.strerror}", name) from None
+        found += rules.add_documents(data, name)
     if not found:
         raise ConfigError(f"{path} holds no rule (looked in {os.getcwd()})")
 

@@ -1,0 +1,23 @@
+"""`krm-fn check`: results only, no manifests."""
+
+from __future__ import annotations
+
+import click
+
+from krm_fn.cli.common import Options, admit_manifests, manifest_options, write_reports
+from krm_fn.config.admission import Mode
+
+
+@click.command()
+@manifest_options
+def check(options: Options) -> int:
+    """Say what admission would do, and print no manifests.
+
+    \b
+    krm-fn check -f manifests/ -r rules/
+    krm-fn check -f manifests/ -r rules/ --report json=report.json
+    """
+    mode = None if options.mode else Mode.VALIDATE
+    admitted = admit_manifests(options, mode=mode)
+    write_reports(options, admitted.report)
+    return 1 if admitted.report.denied else 0

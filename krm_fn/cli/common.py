@@ -1,0 +1,316 @@
+"""What the commands share: their options, where manifests come from, how a run is reported."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from krm_fn import limits
+from krm_fn.config.admission import (
+    Admission,
+    Idempotency,
+    Mode,
+    OnEmpty,
+    OnReject,
+    OnRuleError,
+    from_document,
+    from_function_config,
+)
+from krm_fn.config.sources import manifests
+from krm_fn.errors import ConfigError, InputError
+from krm_fn.function import admit
+from krm_fn.report import jsonreport, text
+from krm_fn.report.model import Report, Severity
+from krm_fn.wire import Item, Stream, read_stream
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options that all commands on manifests have."""
+
+    filenames: tuple[str, ...]
+    kustomize: str | None
+    rules: tuple[str, ...]
+    namespace: str | None
+    config: str | None
+    mode: str | None
+    on_reject: str | None
+    on_rule_error: str | None
+    on_empty: str | None
+    idempotency: str | None
+    strict: bool
+    reports: tuple[str, ...]
+    show_secrets: bool
+    color: str
+    quiet: bool
+    verbose: bool
+
+
+def _choice(words: type[StrEnum]) -> click.Choice[str]:
+    return click.Choice([word.value for word in words], case_sensitive=False)
+
+
+_OPTIONS: list[Callable[[Any], Any]] = [
+    click.option(
+        "-f",
+        "--filename",
+        "filenames",
+        multiple=True,
+        metavar="FILE|DIR|-",
+        help="Manifests: a file, a directory (read recursively) or - for standard input. "
+        "Repeatable; without it, standard input.",
+    ),
+    click.option(
+        "-k", "--kustomize", metavar="DIR", help="Manifests: what kustomize builds from DIR."
+    ),
+    click.option(
+        "-r",
+        "--rules",
+        multiple=True,
+        metavar="PATH",
+        help="Rules: a file or directory. Repeatable; without it, the rules among the manifests.",
+    ),
+    click.option(
+        "-n", "--namespace", metavar="NAME", help="The namespace of objects and rules without one."
+    ),
+    click.option(
+        "--config", metavar="FILE", help="An Admission (krm-fn.dev/v1alpha1); flags win over it."
+    ),
+    click.option("--mode", type=_choice(Mode), help="What to do with edits and denials."),
+    click.option("--on-reject", type=_choice(OnReject), help="What a denial does."),
+    click.option("--on-rule-error", type=_choice(OnRuleError), help="What a rule that fails does."),
+    click.option("--on-empty", type=_choice(OnEmpty), help="Whether everything may be dropped."),
+    click.option(
+        "--idempotency", type=_choice(Idempotency), help="Admit results once more, and compare."
+    ),
+    click.option("--strict", is_flag=True, help="Parse also what no rule can match."),
+    click.option(
+        "--report",
+        "reports",
+        multiple=True,
+        metavar="FORMAT[=FILE]",
+        help="Also write a report: text or json, to FILE or standard error. Repeatable.",
+    ),
+    click.option("--show-secrets", is_flag=True, help="Do not hide the values of Secrets."),
+    click.option(
+        "--color",
+        type=click.Choice(["auto", "always", "never"], case_sensitive=False),
+        default="auto",
+        show_default=True,
+        help="Colour messages and diffs.",
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="Only errors on standard error."),
+    click.option("-v", "--verbose", is_flag=True, help="Notes on standard error, too."),
+]
+
+
+def manifest_options(command: Command) -> Command:
+    """Give a command the options of `Options`, as one argument `options`."""
+
+    def with_options(**arguments: Any) -> Any:
+        names = Options.__dataclass_fields__
+        options = Options(**{name: arguments.pop(name) for name in names})
+        return command(options=options, **arguments)
+
+    with_options.__doc__ = command.__doc__
+    with_options.__name__ = command.__name__
+    decorated: Any = with_options
+    # click keeps the options of a function in reverse; those that the command has come first.
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    decorated.__click_params__ += getattr(command, "__click_params__", [])
+    result: Command = decorated
+    return result
+
+
+# ---------------------------------------------------------------------------------------- the run
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A run: its streams, edited, and what there is to say."""
+
+    streams: list[Stream]
+    report: Report
+
+
+def admit_manifests(options: Options, *, mode: Mode | None = None) -> Admitted:
+    """Read what the options name, admit it, and write the reports. Raises KrmFnError.
+
+    `mode` wins over the options' own.
+    """
+    with limits.deep_stack():
+        streams = list(_read(options))
+        function_config = _function_config(options, streams)
+        admission = _admission(options, function_config)
+        if mode is not None:
+            admission = replace(admission, mode=mode)
+        report = admit(streams, admission, function_config, rule_paths=options.rules)
+    report.show_secrets = options.show_secrets
+    return Admitted(streams, report)
+
+
+def _function_config(options: Options, streams: Sequence[Stream]) -> Item | None:
+    """That of a ResourceList, where the command line names neither rules nor a configuration."""
+    if options.config or options.rules:
+        return None
+    return next((s.function_config for s in streams if s.function_config is not None), None)
+
+
+def _admission(options: Options, function_config: Item | None) -> Admission:
+    admission = from_function_config(function_config)
+    if options.config:
+        admission = _from_file(options.config)
+    given: dict[str, Any] = {
+        name: _word(words, value)
+        for name, words, value in (
+            ("mode", Mode, options.mode),
+            ("on_reject", OnReject, options.on_reject),
+            ("on_rule_error", OnRuleError, options.on_rule_error),
+            ("on_empty", OnEmpty, options.on_empty),
+            ("idempotency", Idempotency, options.idempotency),
+        )
+        if value is not None
+    }
+    if options.strict:
+        given["strict"] = True
+    if options.namespace:
+        given["context"] = replace(admission.context, default_namespace=options.namespace)
+    return replace(admission, **given)
+
+
+def _word(words: type[Choice], value: str) -> Choice:
+    return next(word for word in words if word.value.lower() == value.lower())
+
+
+def _from_file(name: str) -> Admission:
+    stream = read_stream(_read_file(name, ConfigError), name)
+    if len(stream.items) != 1:
+        raise ConfigError("must hold one Admission and nothing else", name)
+    return from_document(stream.items[0].value, name)
+
+
+def _read_file(name: str, error: type[ConfigError] | type[InputError]) -> bytes:
+    try:
+        return Path(name).read_bytes()
+    except OSError as problem:
+        raise error(f"{problem.strerror} (looked in {os.getcwd()})", name) from None
+
+
+def _read(options: Options) -> Iterator[Stream]:
+    if options.kustomize:
+        yield _build(options.kustomize)
+    names = options.filenames or (() if options.kustomize else ("-",))
+    for name in names:
+        if name == "-":
+            yield _read_stdin()
+        elif not os.path.exists(name):
+            raise InputError(f"does not exist (looked in {os.getcwd()})", name)
+        else:
+            for file in manifests(name):
+                if not _is_kustomization(file):
+                    yield read_stream(_read_file(file, InputError), file)
+
+
+_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+
+def _is_kustomization(name: str) -> bool:
+    return os.path.basename(name) in _KUSTOMIZATIONS
+
+
+def _read_stdin() -> Stream:
+    context = click.get_current_context()
+    data = context.obj if isinstance(context.obj, bytes) else sys.stdin.buffer.read()
+    stream = read_stream(data)
+    if not data.strip():
+        raise InputError("is empty; give manifests or name them with -f", "standard input")
+    return stream
+
+
+def _build(folder: str) -> Stream:
+    """What kustomize builds, with its own error if it fails."""
+    for command in (["kustomize", "build"], ["kubectl", "kustomize"]):
+        if shutil.which(command[0]):
+            break
+    else:
+        raise ConfigError("-k needs kustomize or kubectl on PATH; neither is there")
+    done = subprocess.run([*command, folder], capture_output=True, check=False)  # noqa: S603
+    if done.returncode:
+        reason = " ".join(done.stderr.decode(errors="replace").split())
+        raise InputError(f"{' '.join(command)} failed: {reason}", folder)
+    return read_stream(done.stdout, f"kustomize {folder}")
+
+
+# ---------------------------------------------------------------------------------------- reports
+
+
+def write_reports(options: Options, report: Report) -> None:
+    """The lines for people on standard error, and the reports that were asked for."""
+    colour = use_colour(options, sys.stderr.isatty())
+    for line in text.lines(report, notes=options.verbose):
+        if options.quiet and not line.startswith(Severity.ERROR.value):
+            continue
+        click.echo(_coloured(line) if colour else line, err=True, color=colour)
+    for wanted in options.reports:
+        name, _, file = wanted.partition("=")
+        if name == "json":
+            body = jsonreport.dumps(report)
+        elif name == "text":
+            body = "".join(f"{line}\n" for line in text.lines(report, notes=True))
+        else:
+            raise ConfigError(f"--report {name}: unknown format; known are text, json")
+        if file:
+            try:
+                Path(file).write_text(body, encoding="utf-8")
+            except OSError as error:
+                raise ConfigError(f"--report: {error.strerror}", file) from None
+        else:
+            click.echo(body, err=True, nl=False)
+
+
+def use_colour(options: Options, terminal: bool) -> bool:
+    """Whether to colour: as told, else on a terminal unless NO_COLOR is set."""
+    if options.color.lower() != "auto":
+        return options.color.lower() == "always"
+    return terminal and not os.environ.get("NO_COLOR")
+
+
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+
+
+def _coloured(line: str) -> str:
+    for severity, colour in _COLOURS.items():
+        if line.startswith(severity.value):
+            rest = line[len(severity.value) :]
+            return click.style(severity.value, fg=colour, bold=True) + rest
+    return line
+
+
+def write_bytes(parts: Sequence[bytes]) -> None:
+    """Write standard output once, at the end."""
+    sys.stdout.buffer.write(b"".join(parts))
+    sys.stdout.buffer.flush()
+
+
+__all__ = [
+    "Admitted",
+    "Options",
+    "admit_manifests",
+    "manifest_options",
+    "use_colour",
+    "write_bytes",
+    "write_reports",
+]

@@ -1,0 +1,48 @@
+"""`krm-fn diff`: what admission would change, as a unified diff."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from krm_fn.cli.common import (
+    Options,
+    admit_manifests,
+    manifest_options,
+    use_colour,
+    write_reports,
+)
+from krm_fn.config.admission import Mode
+from krm_fn.report.diff import unified
+
+DIFFERENT = 1
+REJECTED = 5
+
+
+@click.command()
+@manifest_options
+def diff(options: Options) -> int:
+    """Print what admission would change. Exit status: 0 nothing, 1 something, 5 rejected.
+
+    \b
+    krm-fn diff -f manifests/ -r rules/
+    """
+    admitted = admit_manifests(options, mode=Mode.MUTATE)
+    colour = use_colour(options, sys.stdout.isatty())
+    different = False
+    for stream in admitted.streams:
+        for line in unified(stream, show_secrets=options.show_secrets):
+            different = True
+            click.echo(_coloured(line) if colour else line, color=colour)
+    write_reports(options, admitted.report)
+    if admitted.report.denied:
+        return REJECTED
+    return DIFFERENT if different else 0
+
+
+def _coloured(line: str) -> str:
+    if line.startswith(("---", "+++")):
+        return click.style(line, bold=True)
+    colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+    return click.style(line, fg=colour) if colour else line
