@@ -40,14 +40,17 @@ TextEdit = tuple[int, int, str]
 
 
 def apply_edits(text: str, edits: Sequence[TextEdit], start: int, end: int) -> str:
-    """`text[start:end]` with the edits in it made; they must lie within the span."""
+    """`text[start:end]` with the edits in it made; they must lie within the span.
+
+    What is inserted amid lines that are deleted comes behind these.
+    """
     parts: list[str] = []
     at = start
     for first, last, new in sorted(edits, key=lambda e: (e[0], e[1])):
-        if first < at:
+        if first < at and first < last:
             raise CannotEdit("edits overlap")
         parts += (text[at:first], new)
-        at = last
+        at = max(at, last)
     parts.append(text[at:end])
     return "".join(parts)
 
@@ -325,7 +328,7 @@ class _Editor:
             else:
                 slot_here = _Slot("item", column, dashes[i] + 1)
                 self.change(node.items[i], old[i], new[j], slot_here)
-            previous = i
+                previous = i
 
     def _insertion_point(
         self,

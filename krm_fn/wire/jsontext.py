@@ -17,8 +17,11 @@ from typing import Any, Final
 from krm_fn import limits
 from krm_fn.values import align, equal
 from krm_fn.wire.compose import YamlError
-from krm_fn.wire.scalars import INT_MIN, UINT_MAX
+from krm_fn.wire.scalars import INT_MIN, UINT_MAX, UNPRINTABLE
 
+_TIGHT: Final = re.compile(r'[\[{\s]*"(?:[^"\\]|\\.)*":\S')
+_ESCAPED_LETTER: Final = re.compile(r"\\u(?!00[0-7])")
+_NOT_ASCII: Final = re.compile("[^\x20-\x7e\U00010000-\U0010ffff]")
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _SURROGATES: Final = re.compile(
     r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -211,11 +214,11 @@ class JsonLayout:
 def layout_of(text: str, found: JsonValue) -> JsonLayout:
     """The layout of the object at `found`, by its own lines."""
     source = text[found.start : found.end]
-    ascii_only = "\\u" in source and source.isascii()
+    ascii_only = source.isascii() and _ESCAPED_LETTER.search(source) is not None
     newline = "\r\n" if "\r\n" in source else "\n"
     first, _, rest = source.partition("\n")
     if not rest or first.strip() not in ("{", "["):
-        tight = re.search(r'":\S', source) is not None
+        tight = _TIGHT.match(source) is not None
         return JsonLayout(
             None, "", ":" if tight else ": ", "," if tight else ", ", ascii_only, newline
         )
@@ -253,13 +256,25 @@ def _write(value: Any, layout: JsonLayout, margin: str, parts: list[str]) -> Non
                 parts.append(between)
             if kind is dict:
                 key, member = member
-                parts.append(json.dumps(key, ensure_ascii=layout.ascii_only) + layout.colon)
+                parts.append(_quote(key, layout) + layout.colon)
             _write(member, layout, deeper, parts)
         if layout.indent is not None:
             parts.append(layout.newline + margin)
         parts.append(closing)
+    elif kind is str:
+        parts.append(_quote(value, layout))
     else:
-        parts.append(json.dumps(value, ensure_ascii=layout.ascii_only, allow_nan=False))
+        parts.append(json.dumps(value, allow_nan=False))
+
+
+def _quote(text: str, layout: JsonLayout) -> str:
+    """A string as JSON that YAML readers take too: none of them reads surrogate pairs."""
+    escaped = _NOT_ASCII if layout.ascii_only else UNPRINTABLE
+    return escaped.sub(_escape, json.dumps(text, ensure_ascii=False))
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match.group()):04x}"
 
 
 def _respell(old: Any, new: Any, spelled: Any) -> Any:

@@ -72,17 +72,32 @@ def next_dash(text: str, end: int, column: int) -> int:
 
 
 def lines_of(text: str, start: int, end: int, floor: int, column: int) -> tuple[int, int]:
-    """The span of whole lines from `start` to the line on which a value ends at `end`.
+    """The span of whole lines to delete for what starts at `start` and whose value ends at `end`.
 
-    It takes in the comment above (not above `floor`) and the line break before it, or, at the start
-    of the text, the one behind it. Nothing else may stand on these lines.
+    It takes in the comment above (not above `floor`), blank lines and deeper comments below, and
+    the line break before it, or the one behind it where the text starts or ends without one.
+    Nothing else may stand on these lines. What is below must go, too: a block scalar that then
+    comes to stand above it could swallow it.
     """
     line = line_start(text, start)
     if text[line:start].strip(" "):
         raise CannotEdit("something else is on the line")
     line = with_comments_above(text, line, floor, column)
-    stop = content_line_end(text, end)
-    if line > 0:
+    stop = _with_what_is_below(text, content_line_end(text, end), column)
+    if line > 0 and stop < len(text):
         return break_before(text, line), stop
     behind = text.find("\n", stop)
-    return 0, len(text) if behind < 0 else behind + 1
+    return line, len(text) if behind < 0 else behind + 1
+
+
+def _with_what_is_below(text: str, stop: int, column: int) -> int:
+    """From the end of a line to that of the last blank line, or comment beyond `column`, below."""
+    while True:
+        line = text.find("\n", stop) + 1
+        if not 0 < line < len(text):
+            return stop
+        end = line_end(text, line)
+        content = text[line:end].lstrip(" \t")
+        if content and not (content.startswith("#") and end - line - len(content) > column):
+            return stop
+        stop = end

@@ -205,7 +205,7 @@ _PLAIN: Final = re.compile(
     r"(?:[^\s:#]|:(?=\S)|(?<=\S)#| +(?=[^\s#]))*\Z"
 )
 _FLOW_INDICATORS: Final = frozenset(",[]{}")
-_UNPRINTABLE: Final = re.compile(
+UNPRINTABLE: Final = re.compile(
     "[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
@@ -216,7 +216,7 @@ def needs_quotes(text: str, *, flow: bool = False) -> bool:
     """Whether some reader would not give back `text` from the plain scalar `text`."""
     if text in _RESERVED or _NOT_A_STRING.match(text) or not _PLAIN.match(text):
         return True
-    if text.startswith(("--- ", "...")) or _UNPRINTABLE.search(text):
+    if text.startswith(("--- ", "...")) or UNPRINTABLE.search(text):
         return True
     return flow and not _FLOW_INDICATORS.isdisjoint(text)
 
@@ -228,7 +228,7 @@ def write_scalar(value: Any, style: str = "", *, flow: bool = False) -> str:
     """
     if type(value) is not str:
         return _write_other(value)
-    if style == "'" and "\n" not in value and not _UNPRINTABLE.search(value):
+    if style == "'" and "\n" not in value and not UNPRINTABLE.search(value):
         return "'" + value.replace("'", "''") + "'"
     if style == '"':
         return write_double_quoted(value)
@@ -238,7 +238,7 @@ def write_scalar(value: Any, style: str = "", *, flow: bool = False) -> str:
         ('"' in value or "\\" in value)
         and "'" not in value
         and "\n" not in value
-        and not _UNPRINTABLE.search(value)
+        and not UNPRINTABLE.search(value)
     ):
         return "'" + value + "'"
     return write_double_quoted(value)
@@ -277,4 +277,4 @@ def _write_other(value: Any) -> str:
 
 def can_be_literal(text: str) -> bool:
     """Whether a block scalar (`|`) can hold the text: several lines, printable, not only breaks."""
-    return "\n" in text and not _UNPRINTABLE.search(text) and text.strip("\n \t") != ""
+    return "\n" in text and not UNPRINTABLE.search(text) and text.strip("\n \t") != ""

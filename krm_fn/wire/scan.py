@@ -151,7 +151,9 @@ class _Scanner:
             value = resolve_go_yaml(event.value) if plain else ""
             found.shape = _SHAPES.get(type(value), "text")
         found.anchors, found.aliases = frozenset(self.anchors), frozenset(self.aliases)
-        self.anchors, self.aliases = before[0] | self.anchors, before[1] | self.aliases
+        # What an earlier sibling has anchored is not outside of their parent.
+        self.aliases = before[1] | (self.aliases - before[0])
+        self.anchors = before[0] | self.anchors
         return found
 
     def _mapping(self, event: Any, found: Found, depth: int) -> None:

@@ -20,6 +20,7 @@ from krm_fn.wire.emit import Layout, emit_block, emit_flow
 from krm_fn.wire.lines import (
     CannotEdit,
     content_line_end,
+    line_end,
     line_start,
     lines_of,
     next_dash,
@@ -177,20 +178,21 @@ class YamlStream(Stream):
     def _render(self, results: Sequence[Json]) -> str:
         touched = [i for i in self.items if not i.dropped and i.replaced is not None]
         dropped = [i for i in self.items if i.dropped]
-        rewritten = self._linked_parts([i.found for i in touched + dropped])
-        if (results or self.added) and not self.text.endswith("\n"):
-            rewritten += self._open_end()
-        done = {item.found.start for item in touched + dropped}
+        anew = {found.start: found for found in self._linked_parts(touched + dropped)}
+        if results or self.added:
+            anew |= {found.start: found for found in self._open_end()}
         try:
-            edits = [edit for item in touched for edit in self._edit(item, item.replaced)]
-            for found in rewritten:
-                if found.start not in done:
-                    done.add(found.start)
-                    edits += self._expand(found)
+            edits: list[TextEdit] = []
+            for item in touched:
+                edits += self._edit(item, item.replaced, item.found.start in anew)
+            for item in touched + dropped:
+                anew.pop(item.found.start, None)
+            for found in anew.values():
+                edits += self._expand(found)
             for siblings, parent in self._sibling_groups():
                 edits += self._drop(siblings, parent)
-            edits += self._write_results(results) if self._list else []
             edits += self._add()
+            edits += self._write_results(results) if self._list else []
             text = apply_edits(self.text, edits, 0, len(self.text))
         except CannotEdit:
             raise InputError("the changed objects cannot be put back into the text") from None
@@ -222,7 +224,10 @@ class YamlStream(Stream):
 
     def _open_end(self) -> list[Found]:
         """The last part, where the missing line break at the end is part of its value."""
-        last = max(self._parts(), key=lambda part: part.end)
+        parts = self._parts()
+        if not parts or self.text.endswith("\n"):
+            return []
+        last = max(parts, key=lambda part: part.end)
         source = self._region(last).source()
         try:
             closed = compose(source + "\n").roots
@@ -230,10 +235,10 @@ class YamlStream(Stream):
         except YamlError:
             return []
 
-    def _edit(self, item: Item, new: Any) -> list[TextEdit]:
+    def _edit(self, item: Item, new: Any, anew: bool) -> list[TextEdit]:
         region = self._region(item.found)
         root: Node | None = None
-        if not item.found.aliases:
+        if not anew and not item.found.aliases:
             with contextlib.suppress(YamlError):
                 composed = self._compose(item.found)
                 root = composed.roots[0] if composed.plain else None
@@ -244,28 +249,26 @@ class YamlStream(Stream):
         value = self._value(found)
         return edit_object(self._region(found), None, value, value)
 
-    def _linked_parts(self, touched: Sequence[Found]) -> list[Found]:
-        """All parts of the ResourceList that share anchors with a touched one, these included."""
+    def _linked_parts(self, touched: Sequence[Item]) -> list[Found]:
+        """All parts of the text that share anchors with a touched one, these included."""
         parts = self._parts()
-        links: list[tuple[int, int]] = []
+        linked: dict[int, list[int]] = {}
+        definer: dict[str, int] = {}
         for n, part in enumerate(parts):
-            for name in part.aliases:
-                for m in range(n - 1, -1, -1):
-                    if name in parts[m].anchors:
-                        links.append((m, n))
-                        break
-        if not links:
+            for m in {definer[name] for name in part.aliases if name in definer}:
+                linked.setdefault(n, []).append(m)
+                linked.setdefault(m, []).append(n)
+            definer.update(dict.fromkeys(part.anchors, n))
+        if not linked:
             return []
-        reached = {n for n, part in enumerate(parts) if any(part is t for t in touched)}
-        if not reached:
-            return []
-        while True:
-            more = {end for link in links if reached & set(link) for end in link}
-            if more <= reached:
-                break
-            reached |= more
-        linked = {end for link in links for end in link}
-        return [parts[n] for n in sorted(reached & linked)]
+        starts = {item.found.start for item in touched}
+        pending = [n for n in linked if parts[n].start in starts]
+        reached = set(pending)
+        while pending:
+            new = set(linked[pending.pop()]) - reached
+            reached |= new
+            pending += new
+        return [parts[n] for n in sorted(reached)]
 
     def _parts(self) -> list[Found]:
         """What may share anchors: the items, and the other members of the ResourceList."""
@@ -378,9 +381,14 @@ class YamlStream(Stream):
     def _elements(self, values: Sequence[Json], column: int, end: int) -> str:
         """Lines, each with its break before it, for elements of a list behind what ends at `end`.
 
-        A literal at their end could swallow a comment that follows.
+        No literals where one at the end could swallow what follows or lack its last line break.
         """
-        literals = not self.text[next_line(self.text, end) :].lstrip().startswith("#")
+        at = next_line(self.text, end)
+        below = self.text[at : line_end(self.text, at)].lstrip()
+        if at < len(self.text):
+            literals = bool(below) and not below.startswith("#")
+        else:
+            literals = self.text.endswith("\n")
         layout = replace(self._layout, literals=literals)
         return "".join(
             f"{layout.newline}{' ' * column}- {emit_block(value, column + 2, layout)}"
@@ -402,16 +410,17 @@ class YamlStream(Stream):
         old = root.entries.get("results")
         if root.flow:
             return self._write_flow_results(root, old, results)
-        edits: list[TextEdit] = []
+        column = root.start - line_start(text, root.start)
+        layout = replace(self._layout, literals=False)
+        body = emit_block({"results": list(results)}, column, layout)
         if old is not None:
-            edits.append((*lines_of(text, old.start, old.value.end, old.start, 0), ""))
-        if results:
-            column = root.start - line_start(text, root.start)
-            layout = replace(self._layout, literals=False)
-            body = emit_block({"results": list(results)}, column, layout)
-            at = content_line_end(text, root.end)
-            edits.append((at, at, f"{layout.newline}{' ' * column}{body}"))
-        return edits
+            if results:
+                return [(old.start, content_line_end(text, old.value.end), body)]
+            return [(*lines_of(text, old.start, old.value.end, old.start, column), "")]
+        if not results:
+            return []
+        at = content_line_end(text, root.end)
+        return [(at, at, f"{layout.newline}{' ' * column}{body}")]
 
     def _write_flow_results(
         self, root: Found, old: Entry | None, results: Sequence[Json]
