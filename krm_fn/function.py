@@ -46,8 +46,8 @@ from krm_fn.report.text import lines
 from krm_fn.values import Json, get
 from krm_fn.wire import Head, Item, Stream, read_stream
 
-NO_RULES: Final = """no rule anywhere: give one as functionConfig, in its spec.rules, or among the \
-items. For example, as functionConfig:
+NO_RULES: Final = """no rule anywhere: give one as functionConfig, in its spec.rules, among the \
+items, or with -r. For example, as functionConfig:
   apiVersion: krm-fn.dev/v1alpha1
   kind: Admission
   metadata: {name: rules}
@@ -85,9 +85,16 @@ def run(data: bytes, environment: Mapping[str, str]) -> Done:
                     stream.drop(item)
             stdout = stream.write(results(report))
         except KrmFnError as error:
-            return Done(1, b"", f"error {error}\n")
+            return Done(1, b"", "".join(f"{line}\n" for line in error_lines(error)))
     said = "".join(f"{line}\n" for line in lines(report))
     return Done(1 if report.denied else 0, stdout, said)
+
+
+def error_lines(error: KrmFnError) -> list[str]:
+    """An error as lines: each problem starts with `error`, what belongs to it is indented."""
+    return [
+        line if line.startswith(" ") else f"error {line}" for line in str(error).splitlines()
+    ]
 
 
 def admit(

@@ -13,6 +13,7 @@ from krm_fn.cli.completion import completion
 from krm_fn.cli.diff import diff
 from krm_fn.cli.version import version
 from krm_fn.errors import ConfigError, InputError, KrmFnError
+from krm_fn.function import error_lines
 
 USAGE = 2
 UNREADABLE = 4
@@ -49,8 +50,8 @@ def run(arguments: Sequence[str], standard_input: bytes | None = None) -> int:
     except click.Abort:
         raise KeyboardInterrupt from None
     except KrmFnError as error:
-        for line in str(error).splitlines():
-            click.echo(f"error {line}", err=True)
+        for line in error_lines(error):
+            click.echo(line, err=True)
         return _status_of(error)
     sys.stdout.flush()
     return status if isinstance(status, int) else 0

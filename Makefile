@@ -1,0 +1,37 @@
+# make demo: see it work; make test: check it; make lint: style, types, floors.
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint format fuzz bench clean
+
+$(VENV)/.ready: requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+demo: $(VENV)/.ready
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo/run.sh
+
+test: $(VENV)/.ready
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+fuzz: $(VENV)/.ready
+	KRM_FN_FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest tests/fuzz
+
+bench: $(VENV)/.ready
+	$(BIN)/python benchmarks/lists.py
+
+clean:
+	rm -rf $(VENV) build dist
