@@ -1,0 +1,82 @@
+"""What the end-to-end tests share: the real tools, and krm-fn as users start it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+REQUIRED = [name for name in os.environ.get("KRM_FN_REQUIRE", "").split(",") if name]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test marked `needs(tool)` skips where the tool is missing, and fails where CI names it."""
+    for item in items:
+        for mark in item.iter_markers("needs"):
+            for tool in mark.args:
+                if shutil.which(tool) is None and tool not in REQUIRED:
+                    item.add_marker(pytest.mark.skip(reason=f"{tool} is not on PATH"))
+
+
+@pytest.fixture(autouse=True)
+def _tools_are_there(request: pytest.FixtureRequest) -> None:
+    for mark in request.node.iter_markers("needs"):
+        for tool in mark.args:
+            if shutil.which(tool) is None:
+                pytest.fail(f"{tool} is named in KRM_FN_REQUIRE and is not on PATH")
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+Shell = Callable[..., Done]
+
+
+@pytest.fixture
+def krm_fn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `krm-fn` in it, which runs this checkout."""
+    folder = tmp_path_factory.mktemp("bin")
+    script = folder / "krm-fn"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m krm_fn "$@"\n')
+    script.chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def shell(krm_fn: Path) -> Shell:
+    """Run a command with krm-fn first in PATH."""
+
+    def run(
+        command: Sequence[str | Path], *, cwd: Path | None = None, stdin: bytes = b"", **env: str
+    ) -> Done:
+        root = str(Path(__file__).resolve().parents[2])
+        environment = {
+            **os.environ,
+            "PATH": f"{krm_fn}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": root,
+            **env,
+        }
+        done = subprocess.run(
+            list(map(str, command)),
+            cwd=cwd,
+            input=stdin,
+            env=environment,
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run
