@@ -12,6 +12,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Final
 
 from krm_fn.admission import Cause, Finding, RuleRef, Step, Trace
 from krm_fn.config.admission import OnRuleError
@@ -42,58 +43,45 @@ class Outcome:
 class Engine:
     """The rules that are candidates for an object, in the order in which they apply."""
 
-    def __init__(
-        self, candidates: Sequence[CompiledRule], on_error: OnRuleError, trace: Trace
-    ) -> None:
+    def __init__(self, candidates: Sequence[CompiledRule], on_error: OnRuleError) -> None:
         by_tier = sorted(candidates, key=lambda rule: rule.spec.execution_tier)
         self._patches = [rule for rule in by_tier if rule.spec.type == PATCH]
         self._rejects = [rule for rule in by_tier if rule.spec.type != PATCH]
         self._on_error = on_error
-        self._trace = trace
 
-    def run(self, document: Json, namespace: str) -> Outcome:
+    def run(self, document: Json, namespace: str, trace: Trace) -> Outcome:
         """Take a document through the rules; it stays as it is."""
         outcome = Outcome(document)
         try:
-            self._patch(outcome, namespace)
+            self._patch(outcome, namespace, trace)
         except _Untouched as stop:
             return Outcome(document, findings=outcome.findings, untouched=stop.reason)
         for rule in self._rejects:
-            if self._matches(rule, outcome.document, outcome):
-                self._reject(rule, namespace, outcome)
+            if self._matches(rule, outcome, trace):
+                _reject(rule, namespace, outcome)
         return outcome
 
     # ------------------------------------------------------------------------------- patching
 
-    def _patch(self, outcome: Outcome, namespace: str) -> None:
+    def _patch(self, outcome: Outcome, namespace: str, trace: Trace) -> None:
         last_applied = LastApplied(outcome.document)
-        broken: str = ""
+        broken = ""
         for _, tier in groupby(self._patches, key=lambda rule: rule.spec.execution_tier):
-            start = outcome.document
-            matching = [rule for rule in tier if self._matches(rule, start, outcome)]
-            for rule in matching:
+            for rule in [rule for rule in tier if self._matches(rule, outcome, trace)]:
                 try:
                     operations, warnings = _compute(rule, outcome.document, namespace)
                 except EvaluationError as error:
                     self._failed(rule, outcome, f"cannot be computed: {error.message}")
                     continue
-                outcome.findings += warnings
+                outcome.findings += (_warning(rule, message) for message in warnings)
                 if broken:
                     # The working copy of KubeMod is gone; the next patch crashes it.
                     raise _Untouched(broken)
-                if not operations:
-                    continue
-                broken = self._apply(rule, operations, last_applied, outcome)
+                if operations:
+                    broken = self._apply(rule, operations, last_applied, outcome)
         if broken and not last_applied.present:
             raise _Untouched(broken)
-        try:
-            outcome.document = last_applied.write(outcome.document)
-        except Crash as crash:
-            rules = outcome.steps[-1].rules if outcome.steps else ()
-            self._crashed(rules, outcome, crash)
-            return
-        if outcome.steps and outcome.document is not outcome.steps[-1].object:
-            outcome.steps.append(Step(outcome.steps[-1].rules, outcome.document))
+        self._write_back(last_applied, outcome)
 
     def _apply(
         self,
@@ -107,12 +95,7 @@ class Engine:
         try:
             patched = apply_kubemod(outcome.document, plain)
         except EvaluationError as error:
-            hint = ""
-            if any(operation.op == "replace" for operation in plain):
-                hint = (
-                    " (in a cluster, the API server has filled in defaults before; "
-                    "`add` does not need the field to be there)"
-                )
+            hint = _DEFAULTS_HINT if any(operation.op == "replace" for operation in plain) else ""
             self._failed(rule, outcome, f"cannot be applied: {error.message}{hint}", apply=True)
             return error.message if self._on_error is OnRuleError.AS_CLUSTER else ""
         try:
@@ -121,85 +104,75 @@ class Engine:
             self._crashed((rule.ref,), outcome, crash)
             return ""
         if trouble:
-            outcome.findings.append(
-                Finding(
-                    Cause.WARNING,
-                    False,
-                    f"the last-applied-configuration annotation keeps its old text: {trouble}",
-                    (rule.ref,),
-                )
-            )
-        outcome.findings += _order_dependence(rule, outcome.document, operations, patched)
+            message = f"the last-applied-configuration annotation is left as it is: {trouble}"
+            outcome.findings.append(_warning(rule, message))
+        if _depends_on_order(outcome.document, operations, patched):
+            outcome.findings.append(_warning(rule, _RANDOM_ORDER))
         if not equal(patched, outcome.document):
             outcome.document = patched
             outcome.steps.append(Step((rule.ref,), patched))
         return ""
 
-    def _matches(self, rule: CompiledRule, document: Json, outcome: Outcome) -> bool:
+    def _write_back(self, last_applied: LastApplied, outcome: Outcome) -> None:
+        rules = outcome.steps[-1].rules if outcome.steps else ()
+        try:
+            written = last_applied.write(outcome.document)
+        except Crash as crash:
+            self._crashed(rules, outcome, crash)
+            return
+        if written is not outcome.document:
+            outcome.document = written
+            outcome.steps.append(Step(rules, written))
+
+    def _matches(self, rule: CompiledRule, outcome: Outcome, trace: Trace) -> bool:
+        document = outcome.document
         try:
             for criterion in rule.criteria:
                 if not criterion.holds(document):
-                    if self._trace.active:
-                        self._trace.missed(rule.ref, criterion.item.select, document)
+                    if trace.active:
+                        trace.missed(rule.ref, criterion.item.select, document)
                     return False
         except EvaluationError as error:
             self._failed(rule, outcome, f"its match cannot be evaluated: {error.message}")
             return False
         return True
 
+    # ------------------------------------------------------------------------------- failures
+
     def _failed(
         self, rule: CompiledRule, outcome: Outcome, message: str, *, apply: bool = False
     ) -> None:
-        denies = self._on_error is OnRuleError.FAIL
+        """A rule fails on an object: what that means is the options', and is said."""
+        if self._on_error is OnRuleError.FAIL:
+            outcome.findings.append(Finding(Cause.FAILED, True, message, (rule.ref,)))
+            return
+        effect = "the rule is skipped"
         if self._on_error is OnRuleError.AS_CLUSTER:
-            message += (
-                "; KubeMod then lets the whole object pass unchanged, and no Reject rule is asked"
-                if apply
-                else "; KubeMod skips the rule"
-            )
-        elif not denies:
-            message += "; the rule is skipped"
-        cause = Cause.FAILED if denies else Cause.WARNING
-        outcome.findings.append(Finding(cause, denies, message, (rule.ref,)))
+            effect = _PASSES if apply else "KubeMod skips the rule"
+        outcome.findings.append(_warning(rule, f"{message}; {effect}"))
 
     def _crashed(self, rules: tuple[RuleRef, ...], outcome: Outcome, crash: Crash) -> None:
-        """KubeMod crashes: an error here, unless the cluster's answer is asked for."""
-        if self._on_error is OnRuleError.AS_CLUSTER:
-            message = f"{crash.message}; the object passes unchanged"
-            outcome.findings.append(Finding(Cause.WARNING, False, message, rules))
+        """KubeMod crashes: an error here, unless the options say otherwise."""
+        if self._on_error is OnRuleError.FAIL:
+            outcome.findings.append(Finding(Cause.FAILED, True, crash.message, rules))
+            return
+        as_cluster = self._on_error is OnRuleError.AS_CLUSTER
+        effect = _PASSES if as_cluster else "the annotation is left as it is"
+        message = f"{crash.message}; {effect}"
+        outcome.findings.append(Finding(Cause.WARNING, False, message, rules))
+        if as_cluster:
             raise _Untouched(crash.message)
-        denies = self._on_error is OnRuleError.FAIL
-        cause = Cause.FAILED if denies else Cause.WARNING
-        outcome.findings.append(Finding(cause, denies, crash.message, rules))
 
-    # ------------------------------------------------------------------------------ rejecting
 
-    def _reject(self, rule: CompiledRule, namespace: str, outcome: Outcome) -> None:
-        name = f"{rule.ref.namespace}/{rule.ref.name}"
-        message = ""
-        if rule.message is not None:
-            try:
-                message = rule.message.render(message_context(namespace, outcome.document))
-            except EvaluationError as error:
-                outcome.findings.append(
-                    Finding(
-                        Cause.WARNING,
-                        False,
-                        f"rejectMessage cannot be rendered: {error.message}",
-                        (rule.ref,),
-                    )
-                )
-        outcome.rejections.append(f'{name}: "{message}"' if message else name)
-        outcome.findings.append(
-            Finding(
-                Cause.REJECTED,
-                True,
-                message or f"rejected by {rule.ref}",
-                (rule.ref,),
-                code=403,
-                reason="Forbidden",
-            )
-        )
+_PASSES: Final = "KubeMod then lets the whole object pass unchanged, and no Reject rule is asked"
+_DEFAULTS_HINT: Final = (
+    " (in a cluster, the API server has filled in defaults before; "
+    "`add` does not need the field to be there)"
+)
+_RANDOM_ORDER: Final = (
+    "the outcome depends on the order in which the select's matches are taken; KubeMod takes them "
+    "at random, here it is the order of the document (removals from the end)"
+)
 
 
 class _Untouched(Exception):
@@ -210,68 +183,98 @@ class _Untouched(Exception):
         self.reason = reason
 
 
+def _warning(rule: CompiledRule, message: str) -> Finding:
+    return Finding(Cause.WARNING, False, message, (rule.ref,))
+
+
+def _reject(rule: CompiledRule, namespace: str, outcome: Outcome) -> None:
+    """Note a rejection. A message that cannot be rendered does not save the object."""
+    text = f"{rule.ref.namespace}/{rule.ref.name}"
+    message = ""
+    if rule.message is not None:
+        target = outcome.document
+        if rule.message.mutates:
+            target = copy.deepcopy(target)
+        try:
+            message = rule.message.render(message_context(namespace, target))
+            text = f'{text}: "{message}"'
+        except EvaluationError as error:
+            problem = f"rejectMessage cannot be rendered: {error.message}"
+            outcome.findings.append(_warning(rule, problem))
+    outcome.rejections.append(text)
+    message = message or f"rejected by {rule.ref}"
+    outcome.findings.append(
+        Finding(Cause.REJECTED, True, message, (rule.ref,), code=403, reason="Forbidden")
+    )
+
+
+# ------------------------------------------------------------------------------------- operations
+
 _Numbered = list[tuple[int, Operation]]
 """Operations with the index in `spec.patch` that each comes from."""
 
 
-def _compute(rule: CompiledRule, document: Json, namespace: str) -> tuple[_Numbered, list[Finding]]:
-    """All operations of a rule on a document, before any of them is applied.
+def _compute(rule: CompiledRule, document: Json, namespace: str) -> tuple[_Numbered, list[str]]:
+    """All operations of a rule on a document, before any of them is applied, and warnings.
 
     Raises EvaluationError, with which the whole rule fails.
     """
     operations: _Numbered = []
-    warnings: list[Finding] = []
+    warnings: list[str] = []
     target = document
-    if any(getattr(operation.template, "mutates", False) for operation in rule.operations):
+    if rule.mutates:
         # A template may change what it sees, and the next one of the same rule sees the change.
         target = copy.deepcopy(document)
     for n, compiled in enumerate(rule.operations):
-        made = _compute_one(compiled, target, namespace)
-        if any(_has_no_value(operation.value) for operation in made):
-            warnings.append(
-                Finding(
-                    Cause.WARNING,
-                    False,
-                    f"spec.patch[{n}].value renders to <no value>, as text: "
-                    "a field that it names is missing in the object",
-                    (rule.ref,),
-                )
-            )
-        operations += [(n, operation) for operation in made]
-    return operations, warnings
+        for operation, warning in _compute_one(compiled, target, namespace):
+            operations.append((n, operation))
+            if warning:
+                warnings.append(f"spec.patch[{n}].{warning}")
+    return operations, list(dict.fromkeys(warnings))
 
 
-def _compute_one(compiled: CompiledOperation, target: Json, namespace: str) -> list[Operation]:
+def _compute_one(
+    compiled: CompiledOperation, target: Json, namespace: str
+) -> list[tuple[Operation, str]]:
+    """The operations that one item of `spec.patch` becomes, each with a warning or ""."""
     item = compiled.item
     if compiled.fan_out is None:
-        value = compiled.constant
-        if not compiled.is_constant:
-            value = read_value(compiled.template.render(value_context(namespace, target)))
-        return [Operation(item.op, item.path, value)]
-    operations: list[Operation] = []
+        if compiled.is_constant:
+            return [(Operation(item.op, item.path, compiled.constant), "")]
+        text = compiled.template.render(value_context(namespace, target))
+        return [(Operation(item.op, item.path, read_value(text)), _missing_value(text))]
+    made: list[tuple[Operation, str]] = []
     for selected in compiled.fan_out.entries(target):
         path = expand_path(item.path, selected.key_parts)
+        warning = _raw_key(item.path, path)
         value = compiled.constant
         if not compiled.is_constant:
             context = value_context(namespace, target, selected.key_parts, selected.item)
-            value = read_value(compiled.template.render(context))
-        operations.append(Operation(item.op, path, value))
+            text = compiled.template.render(context)
+            value = read_value(text)
+            warning = warning or _missing_value(text)
+        made.append((Operation(item.op, path, value), warning))
     # Removing from the end leaves the indexes of what is still to be removed as they are.
-    return operations[::-1] if item.op == "remove" else operations
+    return made[::-1] if item.op == "remove" else made
 
 
-def _has_no_value(value: object) -> bool:
-    if type(value) is str:
-        return "<no value>" in value
-    if type(value) is dict:
-        return any(map(_has_no_value, value)) or any(map(_has_no_value, value.values()))
-    return type(value) is list and any(map(_has_no_value, value))
+def _missing_value(text: str) -> str:
+    if "<no value>" not in text:
+        return ""
+    return "value renders to <no value>, as text: a field that it names is missing in the object"
 
 
-def _order_dependence(
-    rule: CompiledRule, document: Json, operations: _Numbered, patched: Json
-) -> list[Finding]:
-    """A warning if a fan-out taken in another order, as KubeMod may, gives another object."""
+def _raw_key(template: str, path: str) -> str:
+    if path.count("/") == template.count("/") and path.count("~") == template.count("~"):
+        return ""
+    return (
+        f"path becomes {path}: KubeMod puts a captured key in as it is, so that a / in it "
+        "separates and a ~ escapes"
+    )
+
+
+def _depends_on_order(document: Json, operations: _Numbered, patched: Json) -> bool:
+    """Whether a fan-out taken in another order, as KubeMod may, gives another object."""
     turned: list[Operation] = []
     several = False
     for _, group in groupby(operations, key=lambda numbered: numbered[0]):
@@ -280,21 +283,11 @@ def _order_dependence(
             several = True
         turned += members[::-1]
     if not several:
-        return []
+        return False
     try:
-        if equal(apply_kubemod(document, turned), patched):
-            return []
+        return not equal(apply_kubemod(document, turned), patched)
     except EvaluationError:
-        pass
-    return [
-        Finding(
-            Cause.WARNING,
-            False,
-            "the outcome depends on the order in which the select's matches are taken; KubeMod "
-            "takes them at random, here it is the order of the document (removals from the end)",
-            (rule.ref,),
-        )
-    ]
+        return True
 
 
 def _commute(operations: Sequence[Operation]) -> bool:

@@ -1,13 +1,18 @@
 """The annotation of `kubectl apply` that holds the object as last applied: it is patched along.
 
+KubeMod's patch library parses only what it must, so whatever no operation reached keeps the order
+of its keys and the spelling of its numbers, and what one reached is written with sorted keys. Here
+that is told by identity: what a patch leaves alone is the same Python object afterwards. (Not kept:
+escapes in texts that need none, and key order below a path whose removal removed nothing.)
+Knows nothing of rules and their failures.
 Source: KubeMod core/modrulestore.go; the ModRule specification, section 3.8.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NoReturn
 
 from krm_fn.dialects.modrule.form import LAST_APPLIED
 from krm_fn.errors import EvaluationError
@@ -36,7 +41,7 @@ class LastApplied:
         return self._text is not None
 
     def apply(self, operations: Sequence[Operation]) -> str:
-        """Patch the annotation as its object was; "" or the reason why it keeps its text.
+        """Patch the annotation as its object was; "" or the reason why it is left alone from now.
 
         Raises Crash where KubeMod does.
         """
@@ -48,32 +53,47 @@ class LastApplied:
         if self._broken:
             return ""
         try:
-            patched = apply_kubemod(_decode(self._text), operations)
+            document = _decode(self._text)
+            patched = apply_kubemod(document, operations)
         except EvaluationError as error:
             self._broken = True
             return error.message
-        self._text = encode(patched)
+        self._text = encode(patched, as_written=document)
         return ""
 
     def write(self, document: Json) -> Json:
         """The document with the annotation as it now is; a rule cannot remove it."""
-        if self._text is None or not self._applied:
+        if self._text is None or self._broken or not self._applied:
             return document
         annotations = get(document, _ANNOTATIONS)
         if type(annotations) is not dict:
-            if self._broken:
-                return document
             raise Crash(
                 f"the rules remove the annotations although {LAST_APPLIED} was among them, on "
                 "which KubeMod crashes"
             )
+        if annotations.get(LAST_APPLIED) == self._text:
+            return document
         result: Json = with_at(document, (*_ANNOTATIONS, LAST_APPLIED), self._text)
-        return document if annotations.get(LAST_APPLIED) == self._text else result
+        return result
+
+
+class _Number(float):
+    """A number that knows how it was written."""
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> _Number:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
 
 
 def _decode(text: str) -> Any:
     try:
-        value = json.loads(text)
+        value = json.loads(
+            text, parse_int=_Number, parse_float=_Number, parse_constant=_no_constant
+        )
     except (ValueError, RecursionError):
         raise EvaluationError("the annotation holds no JSON") from None
     if type(value) not in (dict, list):
@@ -81,34 +101,46 @@ def _decode(text: str) -> Any:
     return value
 
 
-def encode(value: Any) -> str:
-    """A value as Go's encoding/json writes it: sorted keys, no spaces, <, > and & escaped."""
-    parts: list[str] = []
-    _encode(value, parts)
-    return "".join(parts)
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
 
 
-def _encode(value: Any, parts: list[str]) -> None:
-    if type(value) is dict:
-        lead = "{"
-        for key in sorted(value):
-            parts += (lead, _string(key), ":")
-            _encode(value[key], parts)
-            lead = ","
-        parts.append("}" if value else "{}")
-    elif type(value) is list:
-        lead = "["
-        for member in value:
-            parts.append(lead)
-            _encode(member, parts)
-            lead = ","
-        parts.append("]" if value else "[]")
-    elif type(value) is str:
-        parts.append(_string(value))
-    elif type(value) is float:
-        parts.append(format_json_float(value))
+def encode(value: Any, as_written: Any = None) -> str:
+    """A value as Go's encoding/json writes it: sorted keys, no spaces, <, > and & escaped.
+
+    Maps that are objects of `as_written` keep the order of their keys.
+    """
+    kept = {id(container) for container in _containers(as_written)}
+    return "".join(_tokens(value, kept))
+
+
+def _containers(value: Any) -> Iterator[Any]:
+    if type(value) is dict or type(value) is list:
+        yield value
+        for member in value.values() if type(value) is dict else value:
+            yield from _containers(member)
+
+
+def _tokens(value: Any, kept: set[int]) -> Iterator[str]:
+    kind = type(value)
+    if kind is dict:
+        yield "{"
+        for n, key in enumerate(value if id(value) in kept else sorted(value)):
+            yield f"{',' if n else ''}{_string(key)}:"
+            yield from _tokens(value[key], kept)
+        yield "}"
+    elif kind is list:
+        yield "["
+        for n, member in enumerate(value):
+            yield "," if n else ""
+            yield from _tokens(member, kept)
+        yield "]"
+    elif kind is str:
+        yield _string(value)
+    elif kind is float:
+        yield format_json_float(value)
     else:
-        parts.append(json.dumps(value))
+        yield value.text if kind is _Number else json.dumps(value)
 
 
 _HTML: Final = str.maketrans(
@@ -117,4 +149,6 @@ _HTML: Final = str.maketrans(
 
 
 def _string(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).translate(_HTML)
+    # Half of a surrogate pair has no UTF-8: it stays the escape that it was.
+    halves = any("\ud800" <= character <= "\udfff" for character in text)
+    return json.dumps(text, ensure_ascii=halves).translate(_HTML)

@@ -84,7 +84,7 @@ class KubeMod:
             return Response()
         found, complete = references(request, cluster)
         form = KubeModForm(found)
-        outcome = self._engine(candidates, trace).run(form.get(request.object), namespace)
+        outcome = self._engine(candidates).run(form.get(request.object), namespace, trace)
         findings = list(outcome.findings)
         value, lost = form.put(request.object, outcome.document)
         if lost:
@@ -145,9 +145,9 @@ class KubeMod:
             ]
         return self._seen_by[key]
 
-    def _engine(self, candidates: tuple[CompiledRule, ...], trace: Trace) -> Engine:
+    def _engine(self, candidates: tuple[CompiledRule, ...]) -> Engine:
         if candidates not in self._engines:
-            self._engines[candidates] = Engine(candidates, self.on_error, trace)
+            self._engines[candidates] = Engine(candidates, self.on_error)
         return self._engines[candidates]
 
     def _made_up(self, candidates: tuple[CompiledRule, ...], namespace: str) -> Iterator[Finding]:

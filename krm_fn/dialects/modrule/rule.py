@@ -67,9 +67,10 @@ class CompiledRule:
     message: Text | None
     namespace_regex: Regex | None
 
-    def matches(self, document: Any) -> bool:
-        """Whether every criterion holds. Raises LimitError."""
-        return all(criterion.holds(document) for criterion in self.criteria)
+    @property
+    def mutates(self) -> bool:
+        """Whether a template may change the object that it sees."""
+        return any(operation.template.mutates for operation in self.operations)
 
     def pinned(self, *path: str) -> frozenset[str] | None:
         """The texts that the value at a path must be one of for the rule to match, or None."""

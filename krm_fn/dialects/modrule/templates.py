@@ -19,6 +19,11 @@ class Text(Protocol):
         """The text where it is always the same."""
         ...
 
+    @property
+    def mutates(self) -> bool:
+        """Whether rendering may change the context."""
+        ...
+
     def render(self, context: Any) -> str:
         """The text for a context. Raises EvaluationError."""
         ...

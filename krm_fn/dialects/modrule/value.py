@@ -1,19 +1,23 @@
 """The value of a patch: from the text that a template rendered to JSON, as KubeMod reads it.
 
 KubeMod hands the text to sigs.k8s.io/yaml: the first document counts, `y` and `on` are booleans
-(as keys, too), dates stay texts, the last of equal keys wins.
+(as keys, too), dates stay texts, the last of equal keys wins. The wire composes the text; what
+becomes of keys and merges is decided here, since the older go-yaml below sigs.k8s.io/yaml has its
+own ways with them. Knows nothing of rules.
 Source: sigs.k8s.io/yaml YAMLToJSON over yaml.v2 v2.3.0; the ModRule specification, section 3.4.
 """
 
 from __future__ import annotations
 
 import math
+import struct
 from typing import Any, Final
 
 from krm_fn.errors import EvaluationError
+from krm_fn.lang.gofmt import format_value
 from krm_fn.wire import YamlError
-from krm_fn.wire.compose import Reader, compose_first
-from krm_fn.wire.scalars import resolve_sigs
+from krm_fn.wire.compose import MappingNode, Node, Reader, SequenceNode, compose_first
+from krm_fn.wire.scalars import INT_MAX, MergeKey, resolve_sigs
 
 _SIGS: Final = Reader(resolve=resolve_sigs, duplicate_keys=True)
 
@@ -23,21 +27,83 @@ def read_value(text: str) -> Any:
     try:
         node = compose_first(text, _SIGS)
     except YamlError as error:
-        raise EvaluationError(f"the value is not valid YAML: {error.message}") from None
-    return None if node is None else _as_json(node.value)
+        reason = error.message.removeprefix("not valid YAML: ")
+        raise EvaluationError(f"the value is not valid YAML: {reason}") from None
+    return None if node is None else _Converter().json(node)
 
 
-def _as_json(value: Any) -> Any:
+class _Converter:
+    """Nodes to JSON. An alias gives the very value of its anchor, however often it stands there."""
+
+    def __init__(self) -> None:
+        # By the identity of the composed value, which a node and its aliases share.
+        self._done: dict[int, Any] = {}
+
+    def json(self, node: Node) -> Any:
+        composed = node.value
+        if type(composed) is not dict and type(composed) is not list:
+            return _scalar(composed)
+        if id(composed) not in self._done:
+            self._done[id(composed)] = self._collection(node)
+        return self._done[id(composed)]
+
+    def _collection(self, node: Node) -> Any:
+        if type(node) is SequenceNode:
+            return [self.json(element) for element in node.items]
+        assert type(node) is MappingNode
+        made: dict[str, Any] = {}
+        for _, key, member in node.pairs:
+            value = self.json(member)
+            if type(key.value) is MergeKey:
+                # A merge overrides what stands before it, and of several sources the first wins.
+                for source in reversed(value if type(value) is list else [value]):
+                    made.update(source)
+            else:
+                made[_key(key.value)] = value
+        return made
+
+
+def _scalar(value: Any) -> Any:
     """Floats that JSON prints without a fraction become integers; NaN and infinity are errors."""
-    kind = type(value)
-    if kind is float:
-        if math.isnan(value) or math.isinf(value):
-            raise EvaluationError("the value has a .nan or .inf, which JSON does not have")
-        if value.is_integer() and abs(value) < 1e21 and not (value == 0 and str(value)[0] == "-"):
-            return int(value)
+    if type(value) is MergeKey:
+        return str(value)
+    if type(value) is not float:
         return value
-    if kind is dict:
-        return {key: _as_json(member) for key, member in value.items()}
-    if kind is list:
-        return [_as_json(member) for member in value]
+    if math.isnan(value) or math.isinf(value):
+        raise EvaluationError("the value has a .nan or .inf, which JSON does not have")
+    if value.is_integer() and abs(value) < 1e21 and not (value == 0 and str(value)[0] == "-"):
+        return int(value)
     return value
+
+
+def _key(value: Any) -> str:
+    if type(value) is float:
+        return _float_key(value)
+    if type(value) is bool:
+        return "true" if value else "false"
+    if type(value) is int and value > INT_MAX:
+        raise EvaluationError(f"the map key {value} is larger than any that YAML has; quote it")
+    return str(value)
+
+
+def _float_key(value: float) -> str:
+    """A number as a key is printed with the few digits that a 32-bit float has."""
+    if math.isnan(value):
+        return ".nan"
+    single = _as_single(value)
+    if math.isinf(single):
+        return ".inf" if single > 0 else "-.inf"
+    shortest = next(
+        rounded
+        for digits in range(1, 10)
+        if _as_single(rounded := float(f"{single:.{digits}g}")) == single
+    )
+    return format_value(shortest)
+
+
+def _as_single(value: float) -> float:
+    try:
+        single: float = struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return single
