@@ -38,7 +38,7 @@ from krm_fn.config.admission import (
 )
 from krm_fn.config.dialects import DIALECTS, DialectEntry, is_target
 from krm_fn.config.sources import IMAGE_RULES, RuleSet, collect, is_twin, manifests
-from krm_fn.errors import ConfigError, KrmFnError
+from krm_fn.errors import ConfigError, InputError, KrmFnError
 from krm_fn.kube.resources import Resource, built_in
 from krm_fn.report.model import ObjectReport, Outcome, Report
 from krm_fn.report.results import results
@@ -85,6 +85,8 @@ def run(data: bytes, environment: Mapping[str, str]) -> Done:
                     stream.drop(item)
             stdout = stream.write(results(report))
         except KrmFnError as error:
+            if isinstance(error, InputError):
+                error.at("standard input")
             return Done(1, b"", "".join(f"{line}\n" for line in error_lines(error)))
     said = "".join(f"{line}\n" for line in lines(report))
     return Done(1 if report.denied else 0, stdout, said)
@@ -92,9 +94,7 @@ def run(data: bytes, environment: Mapping[str, str]) -> Done:
 
 def error_lines(error: KrmFnError) -> list[str]:
     """An error as lines: each problem starts with `error`, what belongs to it is indented."""
-    return [
-        line if line.startswith(" ") else f"error {line}" for line in str(error).splitlines()
-    ]
+    return [line if line.startswith(" ") else f"error {line}" for line in str(error).splitlines()]
 
 
 def admit(
@@ -119,7 +119,7 @@ def admit(
     targets = [item for item in items if _is_target(item, admission, function_config)]
     if admission.strict:
         for item in items:
-            _ = item.value
+            _value_of(item)
     report = Report(
         len(targets),
         len(rules.rules),
@@ -172,7 +172,7 @@ class _Run:
         namespace = self.cluster.namespace_of(head)
         if not self.chain.wants(head, namespace):
             return
-        value = item.value
+        value = _value_of(item)
         if _is_local(value) or not self.admission.match.fits(head, value):
             return
         old = self.old_objects.get((head.group, head.kind, namespace, head.name))
@@ -321,6 +321,15 @@ def _is_target(item: Item, admission: Admission, function_config: Item | None) -
         and admission.match.may_fit(item.head)
         and not is_twin(item, function_config)
     )
+
+
+def _value_of(item: Item) -> Json:
+    """The object; what is wrong with it says which object it is."""
+    try:
+        return item.value
+    except InputError as error:
+        error.message = f"{item.head}: {error.message}"
+        raise
 
 
 def _is_namespace(head: Head) -> bool:

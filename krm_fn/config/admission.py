@@ -200,7 +200,8 @@ def from_function_config(item: Item | None) -> Admission:
     hint = did_you_mean(head.kind, entry.kinds) if entry else ""
     raise ConfigError(
         f"kind {head.kind or '(none)'} of {head.api_version or '(no apiVersion)'} is no "
-        f"configuration{hint or ''}; use Admission ({API_VERSION}), a ConfigMap (v1), or a rule "
+        f"configuration{hint}{' Or use' if hint else '; use'} Admission ({API_VERSION}), "
+        "a ConfigMap (v1), or a rule "
         f"itself ({', '.join(rule_kinds())})",
         "functionConfig",
     )

@@ -42,7 +42,7 @@ class RuleSet:
         assert entry is not None
         head = item.head
         ref = RuleRef(entry.name, head.kind, head.namespace, head.name, origin=origin)
-        rule = Rule(ref, HiddenAnnotations().get(item.value))
+        rule = Rule(ref, HiddenAnnotations().get(item.value), item.line)
         key = (head.group, head.kind, head.namespace, head.name)
         other = self._known.get(key)
         if other is None:
