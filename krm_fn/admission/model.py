@@ -8,8 +8,8 @@ the same Python objects. Nothing here knows a dialect.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import Any, Protocol
 
@@ -41,6 +41,17 @@ class Rule:
 
     ref: RuleRef
     value: Json
+    line: Callable[[Path], int] | None = field(default=None, compare=False, repr=False)
+    """The line of a field, counted as that of `ref.origin` is."""
+
+    def place(self, path: Path = ()) -> str:
+        """Where the user wrote a field: `rules.yaml:17`; "" where nobody knows."""
+        origin = self.ref.origin
+        if origin is None:
+            return ""
+        if self.line is not None and origin.line is not None:
+            origin = replace(origin, line=self.line(path))
+        return str(origin)
 
 
 class Cause(StrEnum):

@@ -135,10 +135,11 @@ class DefaultNamespace:
             if "namespace" not in metadata:
                 return admitted, lost
             restored = {k: v for k, v in metadata.items() if k != "namespace"}
-        if equal(restored, original) and "metadata" in value:
-            restored = original
-        elif not restored and "metadata" not in value:
-            return {k: v for k, v in admitted.items() if k != "metadata"}, lost
+        if equal(restored, original):
+            if "metadata" not in value:
+                return {k: v for k, v in admitted.items() if k != "metadata"}, lost
+            # The very same object, or the null that stood there.
+            restored = value["metadata"]
         return {**admitted, "metadata": restored}, lost
 
     def field(self, path: Path) -> Path:
