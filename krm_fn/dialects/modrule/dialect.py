@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from krm_fn.admission import Cause, Cluster, Compiled, Finding, Rule, RuleRef
 from krm_fn.config.admission import OnRuleError
 from krm_fn.config.fields import Section
 from krm_fn.dialects.modrule.hints import hints
 from krm_fn.dialects.modrule.plugin import KubeMod, in_order
-from krm_fn.dialects.modrule.rule import CompiledRule, compile_rule, decisions, validate
+from krm_fn.dialects.modrule.rule import (
+    CompiledRule,
+    Problem,
+    compile_rule,
+    decisions,
+    validate,
+)
 from krm_fn.dialects.modrule.scope import Scope
-from krm_fn.dialects.modrule.spec import DecodeError, decode, unknown_fields
+from krm_fn.dialects.modrule.spec import DecodeError, ModRuleSpec, decode, unknown_fields
 from krm_fn.errors import RuleError
+from krm_fn.values import Path
 
 API_VERSION = "api.kubemod.io/v1beta1"
 
@@ -50,51 +58,60 @@ class ModRules:
         read_scope(section, "default")
 
     def _compile_one(self, rule: Rule, findings: list[Finding]) -> CompiledRule | list[str]:
+        """A compiled rule with findings about it, or everything that is wrong with it."""
         ref = rule.ref
-        value = rule.value
-        if value.get("apiVersion") != API_VERSION:
-            return [_problem(ref, f"apiVersion is {value.get('apiVersion')}; use {API_VERSION}")]
+        api_version = rule.value.get("apiVersion")
+        if api_version != API_VERSION:
+            return [_problem(rule, "apiVersion", f" is {api_version}; use {API_VERSION}")]
         if not ref.name:
-            return [_problem(ref, "metadata.name is required")]
-        raw = value.get("spec")
-        unknown = [f"unknown field {field}{hint}" for field, hint in unknown_fields(raw)]
+            return [_problem(rule, "metadata.name", " is required")]
+        raw = rule.value.get("spec")
         try:
             spec = decode(raw)
         except DecodeError as error:
-            return [_problem(ref, str(error))]
-        problems = [str(problem) for problem in _once(validate(spec))]
-        made = None if problems else compile_rule(ref, spec)
-        if isinstance(made, list):
-            problems = [
-                f"{problem} (a cluster would store the rule and never use it)" for problem in made
-            ]
-        problems += [str(problem) for problem in decisions(spec)]
-        if problems:
-            return [_problem(ref, text) for text in problems + unknown]
-        assert isinstance(made, CompiledRule)
+            return [_problem(rule, error.field, f" {error.message}")]
+        made = compile_rule(ref, spec)
+        problems = _problems(spec, [] if isinstance(made, CompiledRule) else made)
+        unknown = list(unknown_fields(raw))
+        if problems or not isinstance(made, CompiledRule):
+            texts = [_problem(rule, p.field, f": {p.message}") for p in problems]
+            texts += [_problem(rule, field, f": unknown field{hint}") for field, hint in unknown]
+            return texts
         findings += (
-            Finding(Cause.WARNING, False, f"{text}; a cluster drops it without a word", (ref,))
-            for text in unknown
+            _warning(ref, field, f": unknown field{hint}; a cluster drops it without a word")
+            for field, hint in unknown
         )
-        findings += (
-            Finding(Cause.WARNING, False, message, (replace(ref, part=part),))
-            for part, message in hints(made)
-        )
+        findings += (_warning(ref, hint.field, f": {hint.message}") for hint in hints(made))
         return made
 
 
-def _once(problems: Sequence[Any]) -> Iterator[Any]:
-    """One problem a field: the webhook and the schema often say the same."""
-    seen: set[str] = set()
-    for problem in problems:
-        if problem.field not in seen:
-            seen.add(problem.field)
-            yield problem
+def _problems(spec: ModRuleSpec, loading: Iterable[Problem]) -> list[Problem]:
+    """What a rule is refused for, one problem a field: webhook and schema often say the same."""
+    refused = validate(spec)
+    if not refused:
+        never = " (a cluster would store the rule and never use it)"
+        loading = [replace(problem, message=problem.message + never) for problem in loading]
+    first: dict[str, Problem] = {}
+    for problem in (*refused, *loading, *decisions(spec)):
+        first.setdefault(problem.field, problem)
+    return list(first.values())
 
 
-def _problem(ref: RuleRef, text: str) -> str:
-    place = f"{ref.origin}: " if ref.origin else ""
-    return f"{place}{ref}: {text}"
+def _problem(rule: Rule, field: str, text: str) -> str:
+    place = rule.place(_path(field))
+    return f"{place}: {rule.ref}: {field}{text}" if place else f"{rule.ref}: {field}{text}"
+
+
+def _warning(ref: RuleRef, field: str, text: str) -> Finding:
+    return Finding(Cause.WARNING, False, f"{field}{text}", (replace(ref, part=field),))
+
+
+_STEP: Final = re.compile(r"\[([0-9]+)\]|([^.\[\]]+)")
+
+
+def _path(field: str) -> Path:
+    """The path of a field that is given as text: `spec.match[1].select`."""
+    return tuple(int(index) if index else name for index, name in _STEP.findall(field))
 
 
 def read_scope(section: Section | None, default_namespace: str) -> Scope:

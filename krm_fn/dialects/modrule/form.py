@@ -6,6 +6,7 @@ Source: KubeMod core/dragnet_webhook.go; the ModRule specification, section 4.1.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from krm_fn.admission import Cluster, Request
@@ -33,9 +34,10 @@ class KubeModForm:
         lost: tuple[Path, ...] = ()
         if not equal(admitted.get(SYNTHETIC_REFS, MISSING), self.references):
             lost = ((SYNTHETIC_REFS,),)
-        result = {key: member for key, member in admitted.items() if key != SYNTHETIC_REFS}
         if SYNTHETIC_REFS in value:
-            result[SYNTHETIC_REFS] = value[SYNTHETIC_REFS]
+            result = {**admitted, SYNTHETIC_REFS: value[SYNTHETIC_REFS]}
+        else:
+            result = {key: member for key, member in admitted.items() if key != SYNTHETIC_REFS}
         if _has_managed(value):
             managed = get(value, _MANAGED_FIELDS)
             result = with_at(result, _MANAGED_FIELDS, managed)
@@ -46,26 +48,37 @@ def _has_managed(value: Json) -> bool:
     return get(value, _MANAGED_FIELDS, MISSING) is not MISSING
 
 
-def references(request: Request, cluster: Cluster) -> tuple[Json, bool]:
-    """What KubeMod puts below `syntheticRefs`, and whether all of it is known.
+@dataclass(frozen=True, slots=True)
+class References:
+    """What KubeMod puts below `syntheticRefs`; `unknown` says what of it a render cannot know."""
 
-    The namespace's manifest for what lives in one, and the node's for a Pod that names it in the
-    annotation `ref.kubemod.io/nodename`.
+    value: Json
+    unknown: tuple[str, ...] = ()
+
+
+def references(request: Request, cluster: Cluster) -> References:
+    """The namespace's manifest for what lives in one, and the node's for a Pod that names it.
+
+    A Pod names its node in the annotation `ref.kubemod.io/nodename`.
     """
     found: Json = {}
-    complete = True
+    unknown: list[str] = []
     if request.namespace:
         namespace = cluster.namespace(request.namespace)
         found["namespace"] = _without_bookkeeping(namespace.object)
-        complete = namespace.complete
+        if not namespace.complete:
+            unknown.append(
+                f"the namespace {request.namespace} is not among the items or in "
+                "context.namespaces: only its name is known"
+            )
     name = get(request.object, ("metadata", "annotations", _NODE_NAME))
     if request.head.kind == "Pod" and type(name) is str and name:
         node = cluster.get("", "Node", "", name)
         if node is None:
-            complete = False
+            unknown.append(f"the node {name} is not among the items or in context.objects")
         else:
             found["node"] = with_at(node, _MANAGED_FIELDS, MISSING) if _has_managed(node) else node
-    return found, complete
+    return References(found, tuple(unknown))
 
 
 def _without_bookkeeping(namespace: Json) -> Json:

@@ -1,6 +1,7 @@
 """What in a rule is valid and surely not meant, told when the rule is loaded.
 
-Only what is almost certainly a mistake is told on every run.
+Only what is almost certainly a mistake is told on every run: a rule that decides in the cluster as
+its author meant stays without a word. Reads compiled rules; evaluates nothing.
 Source: the ModRule specification, sections 2 and 9; KubeMod's own README has some of these.
 """
 
@@ -8,31 +9,79 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from krm_fn.config.fields import did_you_mean
-from krm_fn.dialects.modrule.rule import CompiledRule
-from krm_fn.dialects.modrule.spec import MatchItem, PatchItem
+from krm_fn.dialects.modrule.criteria import Criterion
+from krm_fn.dialects.modrule.keyparts import expand_key_parts
+from krm_fn.dialects.modrule.rule import CompiledOperation, CompiledRule
+from krm_fn.dialects.modrule.spec import MatchItem
 from krm_fn.kube.fieldnames import FIELD_NAMES
+from krm_fn.lang.select import FanOut, Select
+from krm_fn.lang.select.lint import lint
+from krm_fn.lang.select.nodes import Call, Constant, Node
+from krm_fn.lang.select.operators import Binary, Prefix
+from krm_fn.lang.select.paths import Child, Path
+from krm_fn.lang.select.tree import walk
 
-_MEMBER: Final = re.compile(r"\.\s*([A-Za-z_][A-Za-z0-9_]*)")
-_ABSENT_IS_TRUE: Final = re.compile(r"\b(isEmpty|isUndefined)\s*\(")
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A field of the rule and a sentence about it."""
+
+    field: str
+    message: str
 
 
-def hints(rule: CompiledRule) -> Iterator[tuple[str, str]]:
-    """(part of the rule, sentence) for each."""
-    for n, item in enumerate(rule.spec.match or ()):
-        part = f"spec.match[{n}]"
-        for message in (*_quoted_text(item), *_ignored_criterion(item)):
-            yield part, f"{part}: {message}"
-        for message in _misspelt(item.select):
-            yield part, f"{part}.select: {message}"
-    for n, patch in enumerate(rule.spec.patch):
-        part = f"spec.patch[{n}]"
-        for message in _misspelt(patch.select or ""):
-            yield part, f"{part}.select: {message}"
-        for message in _path(patch):
-            yield part, f"{part}.path: {message}"
+def hints(rule: CompiledRule) -> Iterator[Hint]:
+    """What there is to say about a rule, in the order of its fields."""
+    for n, criterion in enumerate(rule.criteria):
+        field = f"spec.match[{n}]"
+        yield from (Hint(field, message) for message in _criterion(criterion))
+        yield from (Hint(f"{field}.select", m) for m in _select(criterion.select))
+    for n, operation in enumerate(rule.operations):
+        field = f"spec.patch[{n}]"
+        if operation.fan_out is not None:
+            yield from (Hint(f"{field}.select", m) for m in _select(operation.fan_out))
+        yield from (Hint(f"{field}.path", message) for message in _path(operation))
+        yield from (Hint(f"{field}.value", message) for message in _value(operation))
+    if set(rule.spec.admission_operations) == {"DELETE"}:
+        yield Hint("spec.admissionOperations", "nothing is deleted here; the rule is never asked")
+
+
+# ------------------------------------------------------------------------------------------ match
+
+
+def _criterion(criterion: Criterion) -> Iterator[str]:
+    given = _given(criterion.item)
+    if given and _is_boolean(criterion.select.node):
+        yield f"the select gives true or false, which alone decides; {given[0]} is ignored"
+        return
+    if len(given) > 1:
+        verb = "is" if len(given) == 2 else "are"
+        yield f"only {given[0]} counts; {' and '.join(given[1:])} {verb} ignored"
+    yield from _quoted_text(criterion.item)
+
+
+def _given(item: MatchItem) -> list[str]:
+    there = {
+        "matchValue": item.match_value is not None,
+        "matchValues": bool(item.match_values),
+        "matchRegex": item.match_regex is not None,
+    }
+    return [name for name, is_there in there.items() if is_there]
+
+
+def _is_boolean(node: Node) -> bool:
+    if isinstance(node, Binary):
+        return node.operator in _DECIDING
+    if isinstance(node, Call):
+        return node.name.startswith("is")
+    return isinstance(node, Prefix) and node.operator == "!"
+
+
+_DECIDING: Final = frozenset(("==", "!=", "<", "<=", ">", ">=", "=~", "!~", "in", "&&", "||"))
 
 
 def _quoted_text(item: MatchItem) -> Iterator[str]:
@@ -46,51 +95,93 @@ def _quoted_text(item: MatchItem) -> Iterator[str]:
             )
 
 
-def _ignored_criterion(item: MatchItem) -> Iterator[str]:
-    given = [
-        name
-        for name, there in (
-            ("matchValue", item.match_value is not None),
-            ("matchValues", bool(item.match_values)),
-            ("matchRegex", item.match_regex is not None),
-        )
-        if there
-    ]
-    if len(given) > 1:
-        yield f"only {given[0]} counts; {' and '.join(given[1:])} is ignored"
+# ---------------------------------------------------------------------------------------- selects
 
 
-def _misspelt(select: str) -> Iterator[str]:
+def _select(select: Select | FanOut) -> Iterator[str]:
+    tree = select.node if isinstance(select, Select) else select.path
+    for trap in lint(select.text, tree):
+        if trap.code in _MISTAKES:
+            yield f"{trap.line}:{trap.column}: {trap.message}"
+    yield from _misspelt(tree)
+
+
+_MISTAKES: Final = frozenset(
+    ("bad-regex", "bare-filter", "empty-range", "length-in-list", "negative-index")
+)
+"""Traps that nobody walks into on purpose; the others are for a lint."""
+
+
+def _misspelt(tree: Node) -> Iterator[str]:
     """A member that Kubernetes does not know, one letter from one that it does."""
-    for name in dict.fromkeys(_MEMBER.findall(select)):
-        if name in FIELD_NAMES or len(name) < 5:
+    absent_is_true = any(
+        isinstance(part, Call) and part.name in ("isEmpty", "isUndefined") for part in walk(tree)
+    )
+    effect = ", and what is missing counts as empty: everything is selected"
+    for name in dict.fromkeys(_members(tree)):
+        near = _near(name)
+        if near:
+            hint = did_you_mean(name, near).rstrip("?")
+            yield f"no field is called {name}{hint}{effect if absent_is_true else ''}"
+
+
+def _members(tree: Node) -> Iterator[str]:
+    """The names of members on the way of every path, but not the keys of maps of texts."""
+    for part in walk(tree):
+        if not isinstance(part, Path):
             continue
-        near = [known for known in FIELD_NAMES if _one_edit_apart(name, known)]
-        if not near:
-            continue
-        effect = ""
-        if _ABSENT_IS_TRUE.search(select):
-            effect = ", and what is missing counts as empty: everything is selected"
-        yield f"no field is called {name}{did_you_mean(name, near).rstrip('?')}{effect}"
+        for selector in part.selectors:
+            if isinstance(selector, Child) and isinstance(selector.key, Constant):
+                name = selector.key.value
+                if type(name) is str:
+                    yield name
+                    if name in _MAPS_OF_TEXTS:
+                        break
+
+
+_MAPS_OF_TEXTS: Final = frozenset(
+    ("labels", "annotations", "matchLabels", "nodeSelector", "data", "stringData", "binaryData")
+)
+_TOO_SHORT: Final = 6
+"""Shorter names have neighbours by chance."""
+
+
+def _near(name: str) -> list[str]:
+    if name in FIELD_NAMES or len(name) < _TOO_SHORT:
+        return []
+    return [
+        known
+        for known in FIELD_NAMES
+        if _one_edit_apart(name, known) and name.rstrip("s") != known.rstrip("s")
+    ]
 
 
 def _one_edit_apart(a: str, b: str) -> bool:
-    if abs(len(a) - len(b)) > 1 or a == b:
+    """Whether one letter is missing, too many or another one."""
+    if abs(len(a) - len(b)) > 1:
         return False
-    short, long = sorted((a, b), key=len)
-    for n, (x, y) in enumerate(zip(short, long, strict=False)):
-        if x != y:
-            return short[n:] == long[n + 1 :] or (
-                len(a) == len(b) and short[n + 1 :] == long[n + 1 :]
-            )
-    return True
+    same = 0
+    while same < min(len(a), len(b)) and a[same] == b[same]:
+        same += 1
+    rests = (a[same:], b[same:])
+    return rests[0][1:] == rests[1][1:] or rests[0] == rests[1][1:] or rests[0][1:] == rests[1]
 
 
-def _path(item: PatchItem) -> Iterator[str]:
+# ------------------------------------------------------------------------------------------ patch
+
+
+def _path(operation: CompiledOperation) -> Iterator[str]:
+    item = operation.item
     if item.op == "add" and item.path.endswith("/-"):
         yield (
             "a list that is missing becomes a map with the key `-`; "
             "write /-1, which makes the list and appends"
         )
-    if item.select is None and re.search(r"/#[0-9]", item.path):
+    if operation.fan_out is None and re.search(r"/#[0-9]", item.path):
         yield "without a select, #0 and the like are taken as they stand"
+
+
+def _value(operation: CompiledOperation) -> Iterator[str]:
+    value = operation.item.value
+    if operation.is_constant and value is not None and expand_key_parts(value) != value:
+        yield "outside of {{ }}, .#0 becomes the text (index .SelectKeyParts 0)"

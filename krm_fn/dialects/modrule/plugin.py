@@ -1,12 +1,16 @@
 """KubeMod's webhook as a plugin of the chain: one, however many rules there are.
 
+It finds the rules that are candidates for an object, shows the object in KubeMod's form to the
+engine and takes back what came of it. It knows neither how a rule matches nor how it patches.
 Source: KubeMod's `dragnet.kubemod.io` in its bundle.yaml.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from krm_fn.admission import (
     Cause,
@@ -60,6 +64,8 @@ class KubeMod:
         self.prefilter = Prefilter(map(self._selection, self._rules))
         self._seen_by: dict[tuple[str, str], list[_Index]] = {}
         self._engines: dict[tuple[CompiledRule, ...], Engine] = {}
+        self._operations: set[str] = set()
+        """What the objects so far were admitted as, for those rules that want another operation."""
 
     def admit(
         self,
@@ -74,6 +80,7 @@ class KubeMod:
             head, request.namespace, request.object, cluster
         ):
             return Response()
+        self._operations.add(request.operation)
         namespace = request_namespace(head, request.namespace)
         candidates = tuple(
             entry.rule
@@ -82,24 +89,22 @@ class KubeMod:
         )
         if not candidates:
             return Response()
-        found, complete = references(request, cluster)
-        form = KubeModForm(found)
+        known = references(request, cluster)
+        form = KubeModForm(known.value)
         outcome = self._engine(candidates).run(form.get(request.object), namespace, trace)
-        findings = list(outcome.findings)
         value, lost = form.put(request.object, outcome.document)
+        findings = outcome.findings
         if lost:
             rules = tuple(dict.fromkeys(rule for step in outcome.steps for rule in step.rules))
-            findings.append(
-                Finding(
-                    Cause.FAILED,
-                    True,
-                    "a rule writes below syntheticRefs, which is no part of the object",
-                    rules,
-                    (SYNTHETIC_REFS,),
-                )
+            message = "a rule writes below syntheticRefs, which is no part of the object"
+            findings.append(Finding(Cause.FAILED, True, message, rules, (SYNTHETIC_REFS,)))
+        for unknown in known.unknown:
+            message = f"reads syntheticRefs, and {unknown}"
+            findings += (
+                Finding(Cause.UNDECIDED, False, message, (rule.ref,))
+                for rule in candidates
+                if _reads_references(rule)
             )
-        if not complete:
-            findings += self._made_up(candidates, request.namespace)
         return Response(
             object=None if value is request.object else value,
             steps=tuple(
@@ -111,24 +116,32 @@ class KubeMod:
 
     def unseen(self, targets: Sequence[tuple[Head, str]]) -> Sequence[Finding]:
         """A finding for each rule that was a candidate for none of the objects."""
-        seen = [
-            (head, request_namespace(head, namespace))
+        spaces = {
+            request_namespace(head, namespace)
             for head, namespace in targets
             if head.kind in TARGET_KINDS or self.scope.target_resources
-        ]
-        spaces = {namespace for _, namespace in seen}
-        return [
-            self._never_asked(entry.rule, len(targets), {space for _, space in targets})
-            for entry in self._rules
-            if not any(self.scope.sees(entry.rule, namespace) for namespace in spaces)
-        ]
+        }
+        findings: list[Finding] = []
+        for entry in self._rules:
+            rule = entry.rule
+            operations = rule.spec.admission_operations
+            if not any(self.scope.sees(rule, namespace) for namespace in spaces):
+                findings.append(self._out_of_sight(rule, targets))
+            elif self._operations and self._operations.isdisjoint(operations):
+                there = " and ".join(sorted(self._operations))
+                message = (
+                    f"applies on {' and '.join(operations)} only, and the objects are admitted as "
+                    f"{there} (context.operation)"
+                )
+                findings.append(Finding(Cause.WARNING, False, message, (rule.ref,)))
+        return findings
 
     # ---------------------------------------------------------------------------- small parts
 
     def _selection(self, entry: _Index) -> Selection:
         kinds = entry.kinds
         if not self.scope.target_resources:
-            kinds = frozenset(TARGET_KINDS) if kinds is None else kinds & frozenset(TARGET_KINDS)
+            kinds = TARGET_KINDS if kinds is None else kinds & TARGET_KINDS
         namespaces = None
         if not self.scope.is_cluster_rule(entry.rule):
             namespaces = frozenset({self.scope.namespace_of(entry.rule)})
@@ -150,19 +163,9 @@ class KubeMod:
             self._engines[candidates] = Engine(candidates, self.on_error)
         return self._engines[candidates]
 
-    def _made_up(self, candidates: tuple[CompiledRule, ...], namespace: str) -> Iterator[Finding]:
-        for rule in candidates:
-            if _reads_references(rule):
-                yield Finding(
-                    Cause.UNDECIDED,
-                    False,
-                    f"reads syntheticRefs, and the namespace {namespace} (or the node) is not "
-                    "among the items or in context.namespaces: only its name is known here",
-                    (rule.ref,),
-                )
-
-    def _never_asked(self, rule: CompiledRule, count: int, spaces: set[str]) -> Finding:
-        home = f"{rule.ref.namespace}" or "no namespace: taken as " + self.scope.default_namespace
+    def _out_of_sight(self, rule: CompiledRule, targets: Sequence[tuple[Head, str]]) -> Finding:
+        spaces = {namespace for _, namespace in targets}
+        home = rule.ref.namespace or f"no namespace: taken as {self.scope.default_namespace}"
         system = self.scope.cluster_rules_namespace
         named = ", ".join(sorted(spaces - {""})[:5])
         there = f"; they are in {named}" if named else ""
@@ -178,7 +181,7 @@ class KubeMod:
                 "Set metadata.namespace or context.defaultNamespace, or targetNamespaceRegex in "
                 f"{system}."
             )
-        objects = "object" if count == 1 else f"{count} objects"
+        objects = "object" if len(targets) == 1 else f"{len(targets)} objects"
         return Finding(
             Cause.WARNING,
             False,
@@ -187,12 +190,19 @@ class KubeMod:
         )
 
 
+_NAMESPACE_NAME: Final = re.compile(
+    SYNTHETIC_REFS
+    + r"""\.namespace\.metadata\.(?:name\b|labels\[["`]kubernetes\.io/metadata\.name["`]\])"""
+)
+
+
 def _reads_references(rule: CompiledRule) -> bool:
+    """Whether a rule reads more of `syntheticRefs` than the namespace's name."""
     spec = rule.spec
-    texts = [item.select for item in spec.match] if spec.match else []
+    texts = [item.select for item in spec.match or ()]
     texts += [text for item in spec.patch for text in (item.select, item.value) if text]
     texts.append(spec.reject_message or "")
-    return any(SYNTHETIC_REFS in text for text in texts)
+    return any(SYNTHETIC_REFS in _NAMESPACE_NAME.sub("", text) for text in texts)
 
 
 def in_order(rules: Sequence[CompiledRule], scope: Scope) -> list[CompiledRule]:

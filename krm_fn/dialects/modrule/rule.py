@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from krm_fn.admission import RuleRef
+from krm_fn.config.fields import did_you_mean
 from krm_fn.dialects.modrule.criteria import Criterion, compile_criterion
 from krm_fn.dialects.modrule.keyparts import expand_key_parts
 from krm_fn.dialects.modrule.spec import PATCH, REJECT, MatchItem, ModRuleSpec, PatchItem
@@ -117,7 +118,8 @@ def compile_rule(ref: RuleRef, spec: ModRuleSpec) -> CompiledRule | list[Problem
 
 def _webhook(spec: ModRuleSpec) -> Iterator[Problem]:
     if spec.type not in (PATCH, REJECT):
-        yield _invalid("spec.type", f"unrecognized ModRule type {spec.type!r}; use Patch or Reject")
+        wanted = did_you_mean(spec.type, (PATCH, REJECT)) or "; use Patch or Reject"
+        yield _invalid("spec.type", f"unrecognized ModRule type {spec.type!r}{wanted}")
     if spec.type != PATCH and spec.patch:
         yield _invalid(
             "spec.patch", "field 'patch' should be present only for ModRules of type Patch"
@@ -155,7 +157,9 @@ def _webhook_match(item: MatchItem, field: str) -> Iterator[Problem]:
     if item.match_regex is not None:
         yield from _fails(f"{field}.matchRegex", compile_regex, item.match_regex)
     if item.match_for not in _MATCH_FOR:
-        yield _invalid(f"{field}.matchFor", f"unrecognized matchFor value {item.match_for!r}")
+        yield _invalid(
+            f"{field}.matchFor", f"unrecognized matchFor value {item.match_for!r}; use Any or All"
+        )
 
 
 def _webhook_patch(item: PatchItem, field: str) -> Iterator[Problem]:

@@ -17,30 +17,35 @@ from krm_fn.kube.resources import Resource
 from krm_fn.values import Json, get
 from krm_fn.wire import Head
 
-TARGET_KINDS: Final = (
-    "Namespace",
-    "Node",
-    "ConfigMap",
-    "PersistentVolumeClaim",
-    "PersistentVolume",
-    "Secret",
-    "Service",
-    "DaemonSet",
-    "Deployment",
-    "ReplicaSet",
-    "StatefulSet",
-    "HorizontalPodAutoscaler",
-    "Ingress",
-    "Pod",
-    "CronJob",
-    "Job",
-    "ServiceAccount",
-    "ClusterRoleBinding",
-    "ClusterRole",
-    "RoleBinding",
-    "Role",
+TARGET_KINDS: Final = frozenset(
+    (
+        "Namespace",
+        "Node",
+        "ConfigMap",
+        "PersistentVolumeClaim",
+        "PersistentVolume",
+        "Secret",
+        "Service",
+        "DaemonSet",
+        "Deployment",
+        "ReplicaSet",
+        "StatefulSet",
+        "HorizontalPodAutoscaler",
+        "Ingress",
+        "Pod",
+        "CronJob",
+        "Job",
+        "ServiceAccount",
+        "ClusterRoleBinding",
+        "ClusterRole",
+        "RoleBinding",
+        "Role",
+    )
 )
-"""The kinds of the 21 resources that KubeMod's webhook is registered for, in any group."""
+"""The kinds of the 21 resources that KubeMod's webhook is registered for, in any group.
+
+A custom resource that has one of these plurals has the kind, too, as everybody names them.
+"""
 
 IGNORE_LABEL: Final = "admission.kubemod.io/ignore"
 
@@ -59,7 +64,7 @@ class Scope:
         """Whether the webhook is called for a kind."""
         if kind in TARGET_KINDS or "*" in self.target_resources:
             return True
-        return resource.plural in _TARGET_PLURALS or resource.plural in self.target_resources
+        return resource.plural in self.target_resources
 
     def is_ignored(self, head: Head, namespace: str, value: Json, cluster: Cluster) -> bool:
         """Whether the webhook's namespaceSelector leaves an object out.
@@ -96,11 +101,6 @@ class Scope:
 
     def is_cluster_rule(self, rule: CompiledRule) -> bool:
         return self.namespace_of(rule) == self.cluster_rules_namespace
-
-
-_TARGET_PLURALS: Final = frozenset(
-    {kind.lower() + "s" for kind in TARGET_KINDS if kind != "Ingress"} | {"ingresses"}
-)
 
 
 def request_namespace(head: Head, namespace: str) -> str:

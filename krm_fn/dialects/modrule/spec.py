@@ -25,6 +25,7 @@ class DecodeError(Exception):
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field} {message}")
         self.field = field
+        self.message = message
 
 
 @dataclass(frozen=True, slots=True)
