@@ -9,7 +9,7 @@ Source: KubeMod core/modrulestore.go, core/dragnet_webhook.go; the ModRule speci
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
@@ -300,5 +300,11 @@ def _commute(operations: Sequence[Operation]) -> bool:
             return False
     known = set(paths)
     return len(known) == len(paths) and not any(
-        path[:at] in known for path in paths for at in range(1, len(path)) if path[at] == "/"
+        above in known for path in paths for above in _above(path)
     )
+
+
+def _above(path: str) -> Iterator[str]:
+    """The paths that lead to a path."""
+    while path := path.rpartition("/")[0]:
+        yield path
