@@ -151,6 +151,9 @@ def admit_manifests(options: Options, *, mode: Mode | None = None) -> Admitted:
 
     `mode` wins over the options' own.
     """
+    for wanted in options.reports:
+        if wanted.partition("=")[0] not in REPORTS:
+            raise ConfigError(f"--report {wanted}: unknown format; known are {', '.join(REPORTS)}")
     with limits.deep_stack():
         streams = list(_read(options))
         function_config = _function_config(options, streams)
@@ -266,12 +269,7 @@ def write_reports(options: Options, report: Report) -> None:
         click.echo(_coloured(line) if colour else line, err=True, color=colour)
     for wanted in options.reports:
         name, _, file = wanted.partition("=")
-        if name == "json":
-            body = jsonreport.dumps(report)
-        elif name == "text":
-            body = "".join(f"{line}\n" for line in text.lines(report, notes=True))
-        else:
-            raise ConfigError(f"--report {name}: unknown format; known are text, json")
+        body = REPORTS[name](report)
         if file:
             try:
                 Path(file).write_text(body, encoding="utf-8")
@@ -279,6 +277,13 @@ def write_reports(options: Options, report: Report) -> None:
                 raise ConfigError(f"--report: {error.strerror}", file) from None
         else:
             click.echo(body, err=True, nl=False)
+
+
+def _text_report(report: Report) -> str:
+    return "".join(f"{line}\n" for line in text.lines(report, notes=True))
+
+
+REPORTS: dict[str, Callable[[Report], str]] = {"text": _text_report, "json": jsonreport.dumps}
 
 
 def use_colour(options: Options, terminal: bool) -> bool:
