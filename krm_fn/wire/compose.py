@@ -8,6 +8,8 @@ Sources: go-yaml v3 decode.go (merge keys, aliases), yaml.org 1.1 for the event 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -46,13 +48,12 @@ class Node:
     and blank lines; that of an empty value is empty. It includes an anchor and a tag.
     """
 
-    __slots__ = ("end", "size", "start", "value")
+    __slots__ = ("end", "start", "value")
 
     def __init__(self, start: int, end: int, value: Any) -> None:
         self.start = start
         self.end = end
         self.value = value
-        self.size = 1
 
 
 class ScalarNode(Node):
@@ -61,17 +62,24 @@ class ScalarNode(Node):
     __slots__ = ("style",)
 
     def __init__(self, start: int, end: int, value: Any, style: str) -> None:
-        super().__init__(start, end, value)
+        # Not by super(): of these there are so many that it would show.
+        self.start = start
+        self.end = end
+        self.value = value
         self.style = style
 
 
 class MappingNode(Node):
-    """A mapping; `pairs` holds each key's text with its node and its value's, as written."""
+    """A mapping; `pairs` holds each key's text with its node and its value's, as written.
 
-    __slots__ = ("flow", "pairs")
+    With `merges`, some of the keys are merge keys.
+    """
 
-    def __init__(self, start: int, flow: bool) -> None:
-        super().__init__(start, start, {})
+    __slots__ = ("flow", "merges", "pairs")
+
+    def __init__(self, start: int, end: int, flow: bool) -> None:
+        super().__init__(start, end, {})
+        self.merges = False
         self.flow = flow
         self.pairs: list[tuple[str, Node, Node]] = []
 
@@ -81,8 +89,8 @@ class SequenceNode(Node):
 
     __slots__ = ("flow", "items")
 
-    def __init__(self, start: int, flow: bool) -> None:
-        super().__init__(start, start, [])
+    def __init__(self, start: int, end: int, flow: bool) -> None:
+        super().__init__(start, end, [])
         self.flow = flow
         self.items: list[Node] = []
 
@@ -174,7 +182,8 @@ class _Composer:
         self.plain = True
         self.has_escaped_slash = "\\/" in text
         self.anchors: dict[str, Node] = {}
-        self.open: set[int] = set()
+        self.sizes: dict[Node, int] = {}
+        """The nodes that an anchored collection counts once it is expanded; 0 while it is open."""
         self.written = 0
         self.expanded = 0
 
@@ -190,13 +199,14 @@ class _Composer:
                 check_version(event)
                 self.anchors = {}
                 self.written = self.expanded = 0
-                roots.append(self._node(events, events.get_event()))
+                roots.append(self._node(events.get_event))
                 if first_only:
                     return Composed(roots, self.plain)
 
-    def _node(self, events: Any, event: Any) -> Node:
+    def _node(self, next_event: Callable[[], Any]) -> Node:
         """Compose one node and all below it, without recursion: depth is bounded by a limit."""
-        stack: list[tuple[MappingNode | SequenceNode, Any]] = []
+        event = next_event()
+        stack: list[tuple[MappingNode | SequenceNode | None, Node | None, int]] = []
         container: MappingNode | SequenceNode | None = None
         key: Node | None = None
         resolve = self.reader.resolve
@@ -217,7 +227,7 @@ class _Composer:
                     value = resolve(event.value)
                     if value is MERGE and (type(container) is not MappingNode or key is not None):
                         value = "<<"
-                if style in ("|", ">"):
+                if style == "|" or style == ">":
                     end = block_scalar_end(self.text, start, end)
                 node = ScalarNode(start, end, value, style)
                 self.written += 1
@@ -226,29 +236,29 @@ class _Composer:
             elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
                 if len(stack) >= limits.NESTING:
                     raise self._error(f"nested deeper than {limits.NESTING} levels", event)
-                new: MappingNode | SequenceNode
-                if kind is yaml.MappingStartEvent:
-                    new = MappingNode(event.start_mark.index, bool(event.flow_style))
-                else:
-                    new = SequenceNode(event.start_mark.index, bool(event.flow_style))
-                new.end = event.end_mark.index
+                stack.append((container, key, self.written + self.expanded))
+                key = None
+                make = MappingNode if kind is yaml.MappingStartEvent else SequenceNode
+                start, end = event.start_mark.index, event.end_mark.index
+                container = make(start, end, bool(event.flow_style))
                 self.written += 1
                 if event.anchor is not None:
-                    self._anchor(event.anchor, new)
-                    self.open.add(id(new))
-                stack.append((new, (container, key)))
-                container, key = new, None
-                event = events.get_event()
+                    self._anchor(event.anchor, container)
+                    self.sizes[container] = 0
+                event = next_event()
                 continue
             elif kind is yaml.AliasEvent:
                 node = self._alias(event)
             else:  # the end of a collection
                 assert container is not None
                 node = container
+                container, key, before = stack.pop()
                 if node.flow:
                     node.end = event.end_mark.index
-                self._close(node)
-                container, key = stack.pop()[1]
+                if type(node) is MappingNode and node.merges:
+                    self._merge(node)
+                if node in self.sizes:
+                    self.sizes[node] = self.written + self.expanded - before
 
             if container is None:
                 return node
@@ -256,16 +266,20 @@ class _Composer:
                 if key is None:
                     key = node
                 else:
-                    self._pair(container, key, node)
+                    name = key.value
+                    if type(name) is str and name not in container.value:
+                        container.pairs.append((name, key, node))
+                        container.value[name] = node.value
+                    else:
+                        self._unusual_pair(container, key, node)
                     key = None
             else:
                 assert type(container) is SequenceNode
                 container.items.append(node)
                 container.value.append(node.value)
-                container.size += node.size
             if not container.flow:
-                container.end = max(container.end, node.end)
-            event = events.get_event()
+                container.end = node.end
+            event = next_event()
 
     # ------------------------------------------------------------------------------ small parts
 
@@ -290,10 +304,11 @@ class _Composer:
         target = self.anchors.get(event.anchor)
         if target is None:
             raise self._error(f"unknown anchor {event.anchor!r} referenced", event)
-        if id(target) in self.open:
+        size = self.sizes.get(target, 1)
+        if not size:
             raise self._error(f"anchor {event.anchor!r} value contains itself", event)
         node = AliasNode(event.start_mark.index, event.end_mark.index, target)
-        self.expanded += target.size
+        self.expanded += size
         self.written += 1
         if self.expanded > limits.ALIAS_NODES or (
             self.expanded > 10_000
@@ -306,10 +321,10 @@ class _Composer:
             )
         return node
 
-    def _pair(self, mapping: MappingNode, key: Node, value: Node) -> None:
-        mapping.size += value.size + 1
+    def _unusual_pair(self, mapping: MappingNode, key: Node, value: Node) -> None:
         if type(key.value) is MergeKey:
             self.plain = False
+            mapping.merges = True
             mapping.pairs.append(("<<", key, value))
             return
         name = key.value
@@ -331,11 +346,6 @@ class _Composer:
                 self._line(key.start),
             )
         return key_text(value)
-
-    def _close(self, node: Node) -> None:
-        self.open.discard(id(node))
-        if type(node) is MappingNode and any(type(k.value) is MergeKey for _, k, _ in node.pairs):
-            self._merge(node)
 
     def _merge(self, mapping: MappingNode) -> None:
         """Merge keys: what is written in the map wins, then earlier sources over later ones."""
@@ -367,18 +377,32 @@ class AliasNode(Node):
     def __init__(self, start: int, end: int, target: Node) -> None:
         # Only the text `<<` itself merges, not an alias of it.
         super().__init__(start, end, "<<" if target.value is MERGE else target.value)
-        self.size = target.size
+
+
+_BLOCK_HEADER: Final = re.compile(r"[|>]([-+1-9]*)\s*(?:\s#.*)?$")
 
 
 def block_scalar_end(text: str, start: int, end: int) -> int:
     """Where the content of a block scalar ends: libyaml's end mark is past trailing blank lines.
 
-    With the indicator + the blank lines are content; else the span ends with the last line's text.
+    With the indicator + these are content. Else the span ends with the last line that holds text,
+    or more spaces than the indentation, which are text too.
     """
-    header_end = text.find("\n", start, end)
-    header = text[start : header_end if header_end >= 0 else end]
-    indicator = header.split("#", 1)[0]
-    content = indicator.rsplit("|", 1)[-1] if "|" in indicator else indicator.rsplit(">", 1)[-1]
-    if "+" in content:
+    span = text[start:end]
+    header, _, body = span.partition("\n")
+    indicators = _BLOCK_HEADER.search(header)
+    if indicators is None or "+" in indicators[1]:
         return end
-    return start + len(text[start:end].rstrip(" \r\n"))
+    stop = len(span.rstrip(" \r\n"))
+    blank = span[stop:]
+    if " " in blank and stop > len(header):
+        lead = 0
+        if not indicators[1].strip("-"):
+            first = len(body) - len(body.lstrip(" \r\n"))
+            lead = first - body.rfind("\n", 0, first) - 1
+        at = stop + blank.find("\n") + 1
+        for line in blank.splitlines(keepends=True)[1:]:
+            at += len(line)
+            if len(line.rstrip("\r\n")) > lead:
+                stop = at - (len(line) - len(line.rstrip("\r\n")))
+    return start + stop

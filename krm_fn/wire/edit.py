@@ -19,7 +19,7 @@ from typing import Any, Final
 from krm_fn.errors import InputError
 from krm_fn.values import align, equal
 from krm_fn.wire.compose import MappingNode, Node, ScalarNode, SequenceNode, YamlError, compose
-from krm_fn.wire.emit import Layout, emit_block, emit_flow, emit_value, write_key
+from krm_fn.wire.emit import Layout, emit_block, emit_flow, emit_value, literal_lines, write_key
 from krm_fn.wire.lines import (
     CannotEdit,
     break_before,
@@ -248,9 +248,10 @@ class _Editor:
         start = self._start(pairs[0][1])
         leading = self.text[line_start(self.text, start) : start]
         gone = [i for i in range(len(pairs)) if i not in set(kept)]
-        if first > 0 and leading.strip():
-            # The first key shares its line with a dash: the next one takes its place there.
-            self._pull_up(pairs, first, start)
+        if first > 0 and (leading.strip() or slot.kind == "root"):
+            # The first key shares its line with a dash, or the object starts with it: the next one
+            # takes its place.
+            self._pull_up(start, self._start(pairs[first][1]), column)
             gone = [i for i in gone if i > first]
         for i in gone:
             floor = (
@@ -263,21 +264,18 @@ class _Editor:
             )
             self.edits.append((*span, ""))
 
-    def _pull_up(self, pairs: list[tuple[str, Node, Node]], first: int, start: int) -> None:
-        target = self._start(pairs[first][1])
-        line = line_start(self.text, target)
-        comments: list[str] = []
-        at = line
-        while at > 0:
-            above = line_start(self.text, at - 1)
-            if above <= start or not self.text[above:at].lstrip(" ").startswith("#"):
-                break
-            comments.insert(0, self.text[above:at])
-            at = above
-        self.edits.append((start, target, ""))
-        if comments:
-            dash_line = line_start(self.text, start)
-            self.edits.append((dash_line, dash_line, "".join(comments)))
+    def _pull_up(self, start: int, target: int, column: int) -> None:
+        """Move the key at `target`, with the comments above it, to where the first one starts."""
+        text = self.text
+        line = line_start(text, target)
+        above = with_comments_above(text, line, next_line(text, start), column)
+        if above == line:
+            self.edits.append((start, target, ""))
+        elif text[line_start(text, start) : start].strip():
+            dash_line = line_start(text, start)
+            self.edits += [(start, target, ""), (dash_line, dash_line, text[above:line])]
+        else:
+            self.edits.append((start, above + column, ""))
 
     def _flow_mapping(
         self, node: MappingNode, old: dict[str, Any], new: dict[str, Any], kept: list[int]
@@ -397,6 +395,8 @@ class _Editor:
     def _replace(self, node: Node, new: Any, slot: _Slot) -> None:
         """Write a value anew where another one stands."""
         start, end = self._start(node), self._end(node)
+        if end > start and self.text[end - 1] == "\n":
+            end = break_before(self.text, end)
         style = node.style if isinstance(node, ScalarNode) else ""
         if slot.kind == "flow":
             if type(new) in (dict, list) or self.quoted:
@@ -419,6 +419,11 @@ class _Editor:
                 self.edits.append((line_end(self.text, slot.after), end, ""))
             return
         newline = self.layout.newline
+        if style == "|" and type(new) is str:
+            header, lines = literal_lines(new, slot.column, self._literal_step(start, end, slot))
+            body = newline.join([header, *lines])
+            self.edits.append((start, content_line_end(self.text, end), body))
+            return
         if slot.kind == "key":
             written = emit_value(new, slot.column, self.layout)
         else:
@@ -436,6 +441,15 @@ class _Editor:
             if first:
                 self.edits.append((slot.after, slot.after, first))
             self.edits.append((at, end, newline + rest))
+
+    def _literal_step(self, start: int, end: int, slot: _Slot) -> int:
+        """What the lines of a literal are indented by."""
+        header, *lines = self.text[start:end].split("\n")
+        digit = re.match(r"\|[+-]?([1-9])", header)
+        if digit:
+            return int(digit[1])
+        first = next(line for line in lines if line.strip())
+        return len(first) - len(first.lstrip(" ")) - slot.column
 
     # -------------------------------------------------------------------------- text and lines
 
