@@ -11,6 +11,8 @@ import re
 import sys
 from typing import Final
 
+from krm_fn.errors import OutputError
+
 _LIST: Final = re.compile(rb"""^[ \t{,]*["']?kind["']?[ \t]*:[ \t\r\n]*["']?ResourceList\b""", re.M)
 INTERRUPTED: Final = 130
 FAULT: Final = 3
@@ -33,12 +35,12 @@ def _main() -> int:
 
         return run(["apply", "-f", "-"], data)
     from krm_fn.function import run as run_function
+    from krm_fn.function import write_stdout
 
     done = run_function(data, os.environ)
     sys.stderr.write(done.stderr)
     sys.stderr.flush()
-    sys.stdout.buffer.write(done.stdout)
-    sys.stdout.buffer.flush()
+    write_stdout([done.stdout])
     return done.status
 
 
@@ -51,10 +53,8 @@ def guarded(work: object) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read the output has gone; Python would complain once more while it exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.stderr.write("the reader of the output has gone away\n")
+    except OutputError as error:
+        sys.stderr.write(f"error {error}\n")
         return 1
     except Exception as error:
         sys.stderr.write(f"{fault(error)}\n")

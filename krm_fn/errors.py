@@ -38,6 +38,10 @@ class ConfigError(KrmFnError):
     """The functionConfig, an option or a path is not usable: exit status 2 on the command line."""
 
 
+class OutputError(KrmFnError):
+    """Standard output cannot be written: exit status 1."""
+
+
 class RuleError(ConfigError):
     """A rule cannot be read or compiled: exit status 2 on the command line."""
 

@@ -7,7 +7,9 @@ around it: a ResourceList in, the list with results out, and an exit status.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -38,7 +40,7 @@ from krm_fn.config.admission import (
 )
 from krm_fn.config.dialects import DIALECTS, DialectEntry, is_target
 from krm_fn.config.sources import IMAGE_RULES, RuleSet, collect, is_twin, manifests
-from krm_fn.errors import ConfigError, InputError, KrmFnError
+from krm_fn.errors import ConfigError, InputError, KrmFnError, OutputError
 from krm_fn.kube.resources import Resource, built_in
 from krm_fn.report.model import ObjectReport, Outcome, Report
 from krm_fn.report.results import results
@@ -90,6 +92,19 @@ def run(data: bytes, environment: Mapping[str, str]) -> Done:
             return Done(1, b"", "".join(f"{line}\n" for line in error_lines(error)))
     said = "".join(f"{line}\n" for line in lines(report))
     return Done(1 if report.denied else 0, stdout, said)
+
+
+def write_stdout(parts: Iterable[bytes]) -> None:
+    """Write standard output, once, at the end. Raises OutputError."""
+    try:
+        sys.stdout.buffer.write(b"".join(parts))
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        # Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        gone = isinstance(error, BrokenPipeError)
+        reason = "whoever read it has gone away" if gone else error.strerror
+        raise OutputError(f"cannot write standard output: {reason}") from None
 
 
 def error_lines(error: KrmFnError) -> list[str]:

@@ -13,11 +13,11 @@ from krm_fn.cli.common import (
     Options,
     admit_manifests,
     manifest_options,
-    write_bytes,
     write_reports,
 )
 from krm_fn.cli.output import FORMATS, render
 from krm_fn.errors import ConfigError
+from krm_fn.function import write_stdout
 from krm_fn.wire import Stream
 
 
@@ -49,7 +49,7 @@ def apply(options: Options, form: str, in_place: bool) -> int:
         if not report.denied:
             _write_back(admitted.streams)
     elif not report.denied:
-        write_bytes(render(form.lower(), admitted.streams, report))
+        write_stdout(render(form.lower(), admitted.streams, report))
     write_reports(options, report)
     return 1 if report.denied else 0
 

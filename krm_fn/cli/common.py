@@ -304,18 +304,11 @@ def _coloured(line: str) -> str:
     return line
 
 
-def write_bytes(parts: Sequence[bytes]) -> None:
-    """Write standard output once, at the end."""
-    sys.stdout.buffer.write(b"".join(parts))
-    sys.stdout.buffer.flush()
-
-
 __all__ = [
     "Admitted",
     "Options",
     "admit_manifests",
     "manifest_options",
     "use_colour",
-    "write_bytes",
     "write_reports",
 ]

@@ -294,7 +294,9 @@ def test_a_reader_that_goes_away_ends_the_run_without_a_traceback() -> None:
     )
     os.close(writing)
     assert done.returncode == 1
-    assert done.stderr.decode() == "the reader of the output has gone away\n"
+    assert done.stderr.decode() == (
+        "error cannot write standard output: whoever read it has gone away\n"
+    )
 
 
 def test_an_interrupt_ends_the_run_without_a_traceback() -> None:
