@@ -218,7 +218,7 @@ def needs_quotes(text: str, *, flow: bool = False) -> bool:
         return True
     if text.startswith(("--- ", "...")) or UNPRINTABLE.search(text):
         return True
-    return flow and not _FLOW_INDICATORS.isdisjoint(text)
+    return flow and (text[0] in "?:" or not _FLOW_INDICATORS.isdisjoint(text))
 
 
 def write_scalar(value: Any, style: str = "", *, flow: bool = False) -> str:
