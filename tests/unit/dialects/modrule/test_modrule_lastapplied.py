@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from krm_fn.dialects.modrule.form import LAST_APPLIED
+from krm_fn.dialects.modrule.lastapplied import Crash, LastApplied, encode
+from krm_fn.lang.jsonpatch import Operation
+from krm_fn.values import Json
+
+LABEL = Operation("add", "/metadata/labels/x", "1")
+MISFIT = Operation("replace", "/nope/x", "1")
+
+
+def document(text: Any) -> Json:
+    return {"kind": "Pod", "metadata": {"annotations": {LAST_APPLIED: text}}}
+
+
+def patched(text: str, *operations: Operation) -> str:
+    live = document(text)
+    annotation = LastApplied(live)
+    assert annotation.apply(operations) == ""
+    written: str = annotation.write(live)["metadata"]["annotations"][LAST_APPLIED]
+    return written
+
+
+def test_the_annotation_gets_the_same_patch() -> None:
+    assert patched('{"kind":"Pod"}\n', LABEL) == '{"kind":"Pod","metadata":{"labels":{"x":"1"}}}'
+
+
+def test_what_the_patch_reaches_is_written_with_sorted_keys() -> None:
+    text = '{"z": 1, "metadata": {"name": "n", "labels": {"b": "", "a": ""}}}'
+    expected = '{"metadata":{"labels":{"a":"","b":"","x":"1"},"name":"n"},"z":1}'
+    assert patched(text, LABEL) == expected
+
+
+def test_what_it_does_not_reach_keeps_its_order_and_its_numbers() -> None:
+    text = '{"spec": {"z": 1.0, "a": [1e3, {"y": 12345678901234567890, "b": -0}]}}'
+    expected = (
+        '{"metadata":{"labels":{"x":"1"}},'
+        '"spec":{"z":1.0,"a":[1e3,{"y":12345678901234567890,"b":-0}]}}'
+    )
+    assert patched(text, LABEL) == expected
+
+
+def test_an_added_float_is_written_as_go_writes_it() -> None:
+    assert patched("{}", Operation("add", "/x", 1e21)) == '{"x":1e+21}'
+
+
+def test_what_html_needs_escaped_is_escaped() -> None:
+    assert patched('{"a": "<&>\\u2028é"}', Operation("add", "/b", True)) == (
+        '{"a":"\\u003c\\u0026\\u003e\\u2028é","b":true}'
+    )
+
+
+def test_half_a_surrogate_pair_stays_an_escape() -> None:
+    assert encode({"a": "\ud800"}) == '{"a":"\\ud800"}'
+
+
+def test_each_rule_patches_what_the_one_before_left() -> None:
+    live = document("{}")
+    annotation = LastApplied(live)
+    annotation.apply([Operation("add", "/l/-1", "a")])
+    annotation.apply([Operation("add", "/l/-1", "b")])
+    assert annotation.write(live) == document('{"l":["a","b"]}')
+
+
+def test_a_patch_that_does_not_fit_leaves_the_annotation_alone_for_good() -> None:
+    live = document('{"a": 1}')
+    annotation = LastApplied(live)
+    assert annotation.apply([LABEL]) == ""
+    assert "there is nothing at this path" in annotation.apply([MISFIT])
+    assert annotation.apply([LABEL]) == ""
+    assert annotation.write(live) is live
+
+
+@pytest.mark.parametrize("text", ["not json", "{", "NaN", '"text"', "5", "[" * 100_000])
+def test_an_annotation_that_holds_no_json_object_is_left_alone(text: str) -> None:
+    live = document(text)
+    annotation = LastApplied(live)
+    assert "no JSON" in annotation.apply([LABEL])
+    assert annotation.write(live) is live
+
+
+@pytest.mark.parametrize("text", ["", "null"])
+def test_an_empty_annotation_crashes_kubemod(text: str) -> None:
+    with pytest.raises(Crash):
+        LastApplied(document(text)).apply([LABEL])
+
+
+@pytest.mark.parametrize("live", [document(5), document(None), {"metadata": None}, {}])
+def test_without_a_text_there_is_nothing_to_do(live: Json) -> None:
+    annotation = LastApplied(live)
+    assert not annotation.present
+    assert annotation.apply([LABEL]) == ""
+    assert annotation.write(live) is live
+
+
+def test_no_rule_no_change_of_the_annotation() -> None:
+    live = document('{ "a" : 1 }')
+    assert LastApplied(live).write(live) is live
+
+
+def test_a_rule_cannot_remove_the_annotation() -> None:
+    annotation = LastApplied(document('{"a":1}'))
+    annotation.apply([Operation("remove", "/a")])
+    assert annotation.write({"metadata": {"annotations": {}}}) == {
+        "metadata": {"annotations": {LAST_APPLIED: "{}"}}
+    }
+
+
+@pytest.mark.parametrize("metadata", [{}, {"annotations": None}, None])
+def test_a_rule_that_removes_all_annotations_crashes_kubemod(metadata: Any) -> None:
+    annotation = LastApplied(document("{}"))
+    annotation.apply([LABEL])
+    with pytest.raises(Crash):
+        annotation.write({"metadata": metadata})
+
+
+def test_removing_all_annotations_is_no_crash_where_the_patch_did_not_fit() -> None:
+    annotation = LastApplied(document("{}"))
+    annotation.apply([MISFIT])
+    live: Json = {"metadata": {"annotations": None}}
+    assert annotation.write(live) is live
