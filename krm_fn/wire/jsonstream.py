@@ -97,6 +97,9 @@ class JsonStream(Stream):
         value: Json = item.found.value
         return value
 
+    def prepare(self, item: Item) -> None:
+        """Nothing to prepare: what was decoded of the object is kept."""
+
     def line_of(self, item: Item, path: Path) -> int:
         start: int = item.found.start
         for step in path:

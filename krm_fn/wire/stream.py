@@ -91,6 +91,9 @@ class Item:
         """Let the object leave as `value`, or as it came where that is equal."""
         with limits.deep_stack():
             self._new = None if equal(value, self.original) else value
+            # What cannot be written is an error when it is written.
+            with contextlib.suppress(InputError):
+                self._text.prepare(self)
 
     @property
     def origin(self) -> Origin:
@@ -178,6 +181,10 @@ class Stream(ABC):
             return self.prefix + self.text.encode()
         with limits.deep_stack():
             return self.prefix + self._render(results).encode()
+
+    @abstractmethod
+    def prepare(self, item: Item) -> None:
+        """Hear that an item was replaced, while what was read of it is still at hand; for items."""
 
     @abstractmethod
     def _render(self, results: Sequence[Json]) -> str: ...

@@ -46,6 +46,10 @@ class YamlStream(Stream):
         self._layout = Layout(newline=newline_of(text))
         self._in_context: dict[tuple[int, int], Node] | None = None
         self._odd_breaks = _has_odd_breaks(text)
+        self._last: tuple[Found, Composed] | None = None
+        """The object that was composed last."""
+        self._prepared: dict[int, tuple[Any, list[TextEdit]]] = {}
+        """The edits of objects by where they start, with the values that they lead to."""
         self._starts = [d.root.start for d in self.documents]
         roots = [d.root for d in self.documents]
         lists = [r for r in roots if self._head(r).kind == RESOURCE_LIST and r.shape == "map"]
@@ -126,11 +130,14 @@ class YamlStream(Stream):
 
     def _compose(self, found: Found) -> Composed:
         """An object read alone; positions as `Region.base` says."""
+        if self._last is not None and self._last[0] is found:
+            return self._last[1]
         region = self._region(found)
         line = found.line - 1 - region.context.count("\n")
         composed = compose(region.source(), line_offset=line)
         if len(composed.roots) != 1:
             raise YamlError("the object does not end where its document says", found.line)
+        self._last = found, composed
         return composed
 
     def load(self, item: Item) -> Json:
@@ -235,7 +242,17 @@ class YamlStream(Stream):
         except YamlError:
             return []
 
+    def prepare(self, item: Item) -> None:
+        """Work the edits out at once: later, the object would have to be composed once more."""
+        self._prepared.pop(item.found.start, None)
+        new = item.replaced
+        if new is not None and self._last is not None and self._last[0] is item.found:
+            self._prepared[item.found.start] = new, self._edit(item, new, False)
+
     def _edit(self, item: Item, new: Any, anew: bool) -> list[TextEdit]:
+        prepared = self._prepared.get(item.found.start)
+        if prepared is not None and prepared[0] is new and not anew:
+            return prepared[1]
         region = self._region(item.found)
         root: Node | None = None
         if not anew and not item.found.aliases:
