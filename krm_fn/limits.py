@@ -36,6 +36,9 @@ TEMPLATE_OUTPUT: Final = 1024 * 1024
 TEMPLATE_DEPTH: Final = 1_000
 """How deep templates may call each other."""
 
+LIST_PADDING: Final = 100_000
+"""Elements that one patch operation may add to a list to reach its index."""
+
 EXPRESSION_NESTING: Final = 200
 """How deep an expression of one of the languages may nest."""
 

@@ -20,9 +20,6 @@ from krm_fn import limits
 from krm_fn.errors import EvaluationError, LimitError
 from krm_fn.values import MISSING, equal
 
-PADDING: Final = 100_000
-"""Elements that one operation may add to a list to reach its index."""
-
 
 @dataclass(frozen=True, slots=True)
 class Operation:
@@ -321,8 +318,9 @@ def _enter(null: _Null) -> None:
 
 
 def _bound(count: int) -> None:
-    if count > PADDING:
-        raise _TooMuch(f"it would fill a list with {count:,} nulls; the limit is {PADDING:,}")
+    if count > limits.LIST_PADDING:
+        bound = f"the limit is {limits.LIST_PADDING:,}"
+        raise _TooMuch(f"it would fill a list with {count:,} nulls; {bound}")
 
 
 _ATOI: Final = re.compile(r"[+-]?[0-9]+")
