@@ -19,6 +19,11 @@ class GoInt(int):
 
     __slots__ = ()
     go_type: ClassVar[str] = "int"
+    go_kind: ClassVar[str] = "int"
+
+    def go_string(self) -> str | None:
+        """What the type's method String returns; None where it has none."""
+        return None
 
 
 class GoInt64(GoInt):
@@ -26,6 +31,7 @@ class GoInt64(GoInt):
 
     __slots__ = ()
     go_type = "int64"
+    go_kind = "int64"
 
 
 class GoUint8(GoInt):
@@ -33,6 +39,7 @@ class GoUint8(GoInt):
 
     __slots__ = ()
     go_type = "uint8"
+    go_kind = "uint8"
 
 
 class GoUint64(GoInt):
@@ -40,6 +47,7 @@ class GoUint64(GoInt):
 
     __slots__ = ()
     go_type = "uint64"
+    go_kind = "uint64"
 
 
 class GoList(list[Any]):
@@ -95,7 +103,7 @@ def kind_name(value: Any) -> str:
     if known:
         return known[1]
     if isinstance(value, GoInt):
-        return value.go_type
+        return value.go_kind
     if isinstance(value, list):
         return "slice"
     if isinstance(value, dict):

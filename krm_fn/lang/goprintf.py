@@ -120,7 +120,7 @@ class _Format:
         else:
             if verb == "v":
                 printer.sharp_v, printer.sharp = printer.sharp, False
-                printer.plus = False
+                printer.plus_v, printer.plus = printer.plus, False
             printer.argument(self.values[self.next], verb)
             self.next += 1
         return True
@@ -248,7 +248,8 @@ class _Printer:
     def clear(self) -> None:
         self.width: int | None = None
         self.precision: int | None = None
-        self.minus = self.plus = self.sharp = self.space = self.zero = self.sharp_v = False
+        self.minus = self.plus = self.sharp = self.space = self.zero = False
+        self.sharp_v = self.plus_v = False
 
     def text(self) -> str:
         return "".join(self.parts)
@@ -316,18 +317,36 @@ class _Printer:
         elif kind is complex:
             self.complex(value, verb)
         else:
-            self.object(value, verb)
+            self.object(value, verb, depth)
 
-    def object(self, value: Any, verb: str) -> None:
-        """An object of another class: by its own text, if it has one."""
-        text = None if self.sharp_v else value.go_string()
+    def object(self, value: Any, verb: str, depth: int) -> None:
+        """An object of another class: by its own text if it has one, else by its fields."""
+        if self.sharp_v:
+            source = value.go_source()
+            if source is None:
+                raise UnprintableError
+            self.pad(self.cut(source))
+            return
+        text = value.go_string()
         if text is None:
-            raise UnprintableError
-        if verb in "vsxXq":
+            self.struct(value.go_fields(), verb, depth)
+        elif verb in "vsxXq":
             self.string(text, verb, value)
         else:
             # Go prints its fields here, and among them are addresses.
             raise UnprintableError
+
+    def struct(self, fields: dict[str, Any] | None, verb: str, depth: int) -> None:
+        if fields is None:
+            raise UnprintableError
+        self.write("{")
+        for n, (name, value) in enumerate(fields.items()):
+            if n:
+                self.write(" ")
+            if self.plus_v:
+                self.write(name + ":")
+            self.value(value, verb, depth + 1)
+        self.write("}")
 
     def list(self, value: list[Any], verb: str, depth: int) -> None:
         if self.sharp_v:
@@ -393,6 +412,10 @@ class _Printer:
     # Numbers
 
     def integer(self, value: GoInt, verb: str) -> None:
+        text = None if self.sharp_v else value.go_string()
+        if text is not None and verb in "vsxXq":
+            self.string(text, verb, value)
+            return
         number = int(value)
         match verb:
             case "v" if self.sharp_v and value.go_type.startswith("uint"):

@@ -21,13 +21,25 @@ from krm_fn.lang.gofmt import GoInt, from_bytes, to_bytes
 from krm_fn.lang.gotemplate.functions import BUILTINS
 from krm_fn.lang.gotemplate.nodes import Program, Text
 from krm_fn.lang.gotemplate.parser import parse_program
+from krm_fn.lang.gotemplate.sources import Sources
 from krm_fn.lang.gotemplate.state import Budget, State
 from krm_fn.lang.gotemplate.values import Function, Pointer, Struct
 
-__all__ = ["Functions", "GoInt", "Pointer", "Struct", "Template", "default_functions", "parse"]
+__all__ = [
+    "Functions",
+    "GoInt",
+    "Pointer",
+    "Sources",
+    "Struct",
+    "Template",
+    "default_functions",
+    "parse",
+]
 
 Functions = Callable[[str], Function]
 """A function by its name; raises KeyError with the reason as its text where there is none."""
+
+_NO_SOURCES: Final = Sources()
 
 _HELM_ONLY: Final = {
     "toYaml": "write toJson, which is YAML too",
@@ -80,8 +92,11 @@ class Template:
             parts.append(statement.text)
         return "".join(parts)
 
-    def render(self, context: Struct | Mapping[str, Any]) -> str:
+    def render(self, context: Struct | Mapping[str, Any], sources: Sources = _NO_SOURCES) -> str:
         """The text of the template over a context, whose fields are the only ones there are.
+
+        `sources` is where clock and chance come from; without one of them, a function that needs it
+        is an error. Equal sources and contexts give equal texts.
 
         Never changes the context, unless the template `mutates`. Raises EvaluationError with a text
         shaped `template: NAME:LINE:COL: executing "NAME" at <NODE>: reason`, and LimitError.
@@ -89,7 +104,7 @@ class Template:
         if self.constant is not None:
             return self.constant
         struct = context if isinstance(context, Struct) else Struct(context)
-        state = State(self.name, self._text, Budget())
+        state = State(self.name, self._text, Budget(), sources)
         state.vars.append(["$", struct])
         try:
             with limits.deep_stack():

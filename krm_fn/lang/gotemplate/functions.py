@@ -60,7 +60,7 @@ def _equal(first: Any, other: Any) -> bool:
             return first is other
         if not isinstance(other, Object):
             raise _uncomparable(other)
-        return first is other
+        return bool(first == other)
     if kind == "float64":
         return to_float(first) == to_float(other)
     if kind == "string":

@@ -28,8 +28,10 @@ from krm_fn.lang.gotemplate.values import (
     VALUE,
     Function,
     FunctionError,
+    NamedInt,
     Object,
     Pointer,
+    RefusedError,
     Type,
     TypeMismatchError,
     indirect,
@@ -139,10 +141,13 @@ class Literal(Frozen):
     def argument(self, kind: Type) -> Eval:
         if kind in (ANY, VALUE):
             return self._plain()
-        if kind.name in self.types:
-            value = self.types[kind.name]
+        key = kind.literal or kind.name
+        if key in self.types:
+            value = self.types[key]
+            if kind.literal and kind.convert is not None:
+                value = kind.convert(value)
             return lambda _, __: value
-        expected = {STRING: "string", BOOL: "bool", INT: "integer", FLOAT: "float"}.get(kind)
+        expected = _LITERALS.get(key)
         reason = f"expected {expected}; found {self}"
         if expected is None:
             reason = f"can't handle {self} for arg of type {kind.name}"
@@ -161,6 +166,16 @@ class Literal(Frozen):
             raise state.error(self, f"{self} overflows int")
 
         return refuse
+
+
+_LITERALS: Final = {
+    STRING.name: "string",
+    BOOL.name: "bool",
+    INT.name: "integer",
+    FLOAT.name: "float",
+    "uint": "unsigned integer",
+}
+"""What a parameter expects, in the error of a literal that does not fit."""
 
 
 class Field(Frozen):
@@ -618,7 +633,7 @@ def _field(
         if given:
             raise state.error(node, f"{name} is not a method but has arguments")
         return value.get(name, MISSING)
-    if isinstance(value, Object):
+    if isinstance(value, Object | NamedInt):
         try:
             member = value.member(name)
         except KeyError:
@@ -687,8 +702,15 @@ def _call(node: Identifier, command: Command | Operand, arguments: Sequence[Oper
         try:
             for value in values:
                 budget.read(value)
-            result = function.call(budget, *values) if function.budget else function.call(*values)
+            if function.draws:
+                values.insert(0, state.draws)
+            if function.budget:
+                values.insert(0, budget)
+            result = function.call(*values)
             budget.made(result)
+        except RefusedError as error:
+            reason = f"error calling {node.name}: {node.name} {error}"
+            raise state.error(command, reason) from None
         except (FunctionError, goprintf.UnprintableError) as error:
             raise state.error(command, f"error calling {node.name}: {error}") from None
         except LimitError as error:

@@ -406,7 +406,9 @@ class _Parser:
             if char is None or len(char) != 1:
                 raise self.error(f"malformed character constant: {text}", token)
             code = GoInt(ord(char))
-            return Literal(token.pos, text, code, {"int": code, "float64": float(code)})
+            return Literal(
+                token.pos, text, code, {"int": code, "uint": code, "float64": float(code)}
+            )
         if token.kind is Kind.COMPLEX or text.endswith("i"):
             return self.complex(token)
         integer = parse_integer(text)
@@ -415,6 +417,8 @@ class _Parser:
                 raise self.error(f'integer overflow: "{text}"', token)
             fits = {"int": GoInt(integer)} if integer < 1 << 63 else {}
             value: Any = fits.get("int", MISSING)
+            if integer >= 0:
+                fits["uint"] = GoInt(integer)
             return Literal(token.pos, text, value, {**fits, "float64": float(integer)})
         number = parse_float(text)
         if number is None or not set(text) & set(".eEpP"):
@@ -422,6 +426,8 @@ class _Parser:
         types: dict[str, Any] = {"float64": number}
         if math.isfinite(number) and number == int(number) and -(2.0**63) <= number < 2.0**63:
             types["int"] = GoInt(number)
+        if math.isfinite(number) and number == int(number) and 0 <= number < 2.0**64:
+            types["uint"] = GoInt(number)
         return Literal(token.pos, text, number, types)
 
     def complex(self, token: Token) -> Literal:

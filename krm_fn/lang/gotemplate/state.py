@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 
 from krm_fn import limits
 from krm_fn.errors import EvaluationError, LimitError
+from krm_fn.lang.gotemplate.sources import Draws, Sources
 
 _TEXT_PER_STEP: Final = 16
 _ELEMENTS_PER_STEP: Final = 8
@@ -67,12 +68,13 @@ class Positioned(Protocol):
 class State:
     """A running template."""
 
-    __slots__ = ("budget", "depth", "name", "out", "parse_name", "size", "source", "vars")
+    __slots__ = ("budget", "depth", "draws", "name", "out", "parse_name", "size", "source", "vars")
 
-    def __init__(self, parse_name: str, source: str, budget: Budget) -> None:
+    def __init__(self, parse_name: str, source: str, budget: Budget, sources: Sources) -> None:
         self.parse_name = parse_name
         self.source = source
         self.budget = budget
+        self.draws = Draws(sources)
         self.name = parse_name
         self.out: list[str] = []
         self.size = 0

@@ -9,6 +9,7 @@ Source: Go's text/template (exec.go, funcs.go).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -19,6 +20,10 @@ from krm_fn.values import MISSING
 
 class FunctionError(Exception):
     """Why a function refuses its arguments; becomes `error calling NAME: reason`."""
+
+
+class RefusedError(FunctionError):
+    """Why this program has no answer where Go has one; to be read behind the function's name."""
 
 
 class TypeMismatchError(Exception):
@@ -40,9 +45,31 @@ class Object:
         """What the type's method String returns; None where it has none."""
         return None
 
+    def go_source(self) -> str | None:
+        """What the type's method GoString returns, for %#v; None where it has none."""
+        return None
+
+    def go_fields(self) -> dict[str, Any] | None:
+        """The fields that print where there is no text; None where an address is among them."""
+        return None
+
     def go_json(self) -> Any:
         """What the value is in JSON, as a value that JSON has."""
         return {}
+
+    def deep_equal(self, other: Any) -> bool:
+        """Whether an object of the same type is equal under reflect.DeepEqual; `==` is Go's."""
+        return self is other or bool(self == other)
+
+
+class NamedInt(GoInt):
+    """An integer of a type with a name and methods: it counts as a number, and prints as a text."""
+
+    __slots__ = ()
+
+    def member(self, name: str) -> Any:
+        """A method as a `Function`; raises KeyError where there is none."""
+        raise KeyError(name)
 
 
 class Pointer(Object):
@@ -121,6 +148,8 @@ class Type(Frozen):
     accepts: Callable[[Any], bool]
     nil: Callable[[], Any] | None = None
     convert: Callable[[Any], Any] | None = None
+    literal: str = ""
+    """For integers other than int: `int` or `uint`, whichever a literal is that is converted."""
 
     def check(self, value: Any) -> Any:
         """`value` as this type; raises TypeMismatchError. Source: exec.go validateType."""
@@ -170,8 +199,9 @@ TYPES: Final = {
 class Function(Frozen):
     """A function of templates with its signature.
 
-    `call` takes the parameters in order, the last one any number of times if `variadic`; where
-    `budget` is set it takes the render's `Budget` before them.
+    `call` takes the parameters in order, the last one any number of times if `variadic`; before
+    them it takes the render's `Budget` where `budget` is set, and then its `Draws` (the clock and
+    the dice) where `draws` is set.
     """
 
     name: str
@@ -180,6 +210,7 @@ class Function(Frozen):
     variadic: Type | None = None
     budget: bool = False
     mutates: bool = False
+    draws: bool = False
 
 
 class Family(dict[str, Function]):
@@ -193,6 +224,7 @@ class Family(dict[str, Function]):
         types: Mapping[str, Type] = TYPES,
         budget: bool = False,
         mutates: bool = False,
+        draws: bool = False,
     ) -> Callable[[_F], _F]:
         """Register a function under its names; `string int ...any` is a signature."""
         parameters: list[Type] = []
@@ -205,7 +237,19 @@ class Family(dict[str, Function]):
 
         def register(call: _F) -> _F:
             for name in names.split():
-                self[name] = Function(name, call, tuple(parameters), variadic, budget, mutates)
+                self[name] = Function(
+                    name, call, tuple(parameters), variadic, budget, mutates, draws
+                )
             return call
 
         return register
+
+
+class Methods(Family):
+    """The methods of a type by name: functions that take their receiver before all else."""
+
+    def bound(self, name: str, receiver: Any) -> Function:
+        """A method of one value; raises KeyError where the type has no such method."""
+        method = self[name]
+        call = functools.partial(method.call, receiver)
+        return Function(name, call, method.parameters, method.variadic, method.budget)

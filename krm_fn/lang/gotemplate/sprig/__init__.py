@@ -1,7 +1,8 @@
 """Sprig v3.2.2's functions by name, each family a module that loads when it is first used.
 
-All of Sprig's names are known but `env` and `expandenv`, which KubeMod removes. A name whose family
-is not written yet says so, so that a rule which needs it is refused when it is loaded.
+All of Sprig's names are known but `env` and `expandenv`, which KubeMod removes. What answers in Go
+with the time of day or by chance answers here from a clock and a seed that are handed in, or with
+an error; so does what makes keys and certificates, always.
 Source: github.com/Masterminds/sprig v3.2.2, functions.go.
 """
 
@@ -39,9 +40,6 @@ _FAMILIES: Final = {
     "encodings": "adler32sum b32dec b32enc b64dec b64enc sha1sum sha256sum",
     "paths": "base clean dir ext isAbs osBase osClean osDir osExt osIsAbs",
     "types": "deepEqual kindIs kindOf typeIs typeIsLike typeOf",
-}
-
-_NOT_BUILT_FAMILIES: Final = {
     "random": "randAlpha randAlphaNum randAscii randBytes randInt randNumeric shuffle uuidv4",
     "crypto": """
         bcrypt buildCustomCert decryptAES derivePassword encryptAES genCA genCAWithKey
@@ -54,10 +52,9 @@ _NOT_BUILT_FAMILIES: Final = {
     "network": "getHostByName urlJoin urlParse",
 }
 
-_NOT_BUILT: Final = frozenset(" ".join(_NOT_BUILT_FAMILIES.values()).split())
 _MODULES: Final = {name: module for module, names in _FAMILIES.items() for name in names.split()}
 
-NAMES: Final = frozenset(_MODULES) | _NOT_BUILT
+NAMES: Final = frozenset(_MODULES)
 """Every function's name."""
 
 
@@ -66,15 +63,8 @@ def knows(name: str) -> bool:
     return name in NAMES
 
 
-def available(name: str) -> bool:
-    """Whether a function is written."""
-    return name in _MODULES
-
-
 def function(name: str) -> Function:
-    """A function that `knows`; raises KeyError with the reason where it is not written yet."""
-    if name in _NOT_BUILT:
-        raise KeyError(f'function "{name}" is not available yet')
+    """A function that `knows`."""
     family = importlib.import_module(f"{__name__}.{_MODULES[name]}").FUNCTIONS
     assert isinstance(family, Family)
     return family[name]

@@ -35,7 +35,7 @@ def deep_equal(budget: Budget, first: Any, other: Any) -> bool:
     if isinstance(first, Pointer):
         return first is other or deep_equal(budget, first.value, other.value)
     if isinstance(first, Object):
-        return first is other or first == other
+        return first.deep_equal(other)
     if kind_name(first) == "float64":
         return to_float(first) == to_float(other)
     if type(first) is str:

@@ -13,7 +13,7 @@ from krm_fn.lang.gofmt import GoInt, GoList, kind_name, to_float
 from krm_fn.lang.goprintf import sprint
 from krm_fn.lang.gotemplate.parser import parse_float, parse_integer
 from krm_fn.lang.gotemplate.state import Budget
-from krm_fn.lang.gotemplate.values import FunctionError, Object, Pointer, indirect
+from krm_fn.lang.gotemplate.values import FunctionError, NamedInt, Object, Pointer, indirect
 
 _INT64: Final = 1 << 63
 
@@ -65,7 +65,7 @@ def to_int64(value: Any) -> int:
     """A value as an int64; what cannot be one is 0."""
     value = indirect(value)
     if isinstance(value, GoInt):
-        return wrap_int64(int(value))
+        return 0 if isinstance(value, NamedInt) else wrap_int64(int(value))
     kind = type(value)
     if kind is bool:
         return int(value)
@@ -94,6 +94,8 @@ def to_float64(value: Any) -> float:
         # A number's text has no leading zeros that matter, but it may have many.
         parsed = parse_float(value)
         return 0.0 if parsed is None else parsed
+    if isinstance(value, NamedInt):
+        return 0.0
     if kind in (bool, int, float) or isinstance(value, GoInt):
         return to_float(value)
     return 0.0

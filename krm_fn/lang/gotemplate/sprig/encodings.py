@@ -29,13 +29,13 @@ def b64enc(text: str) -> str:
 @FUNCTIONS.function("b64dec", "string")
 def b64dec(text: str) -> str:
     data = to_bytes(text)
-    wrong = _wrong_base64(data)
+    wrong = wrong_base64(data)
     if wrong is not None:
         return f"illegal base64 data at input byte {wrong}"
     return from_bytes(base64.b64decode(data))
 
 
-def _wrong_base64(data: bytes) -> int | None:
+def wrong_base64(data: bytes) -> int | None:
     """Where Go says that the text is wrong, or None. Newlines do not count as characters."""
     places = [n for n, byte in enumerate(data) if byte not in b"\r\n"]
     good = 0

@@ -19,13 +19,9 @@ def test_all_of_sprigs_names_but_two_are_known() -> None:
     assert not sprig.knows("expandenv")
 
 
-def test_every_name_has_its_function_or_says_that_it_is_not_available() -> None:
+def test_every_name_has_its_function() -> None:
     for name in sprig.NAMES:
-        if sprig.available(name):
-            assert sprig.function(name).name == name
-        else:
-            with pytest.raises(KeyError, match=f'function "{name}" is not available yet'):
-                sprig.function(name)
+        assert sprig.function(name).name == name
 
 
 def test_no_family_and_no_regex_loads_before_it_is_used() -> None:

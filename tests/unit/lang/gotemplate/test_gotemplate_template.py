@@ -123,7 +123,6 @@ def test_a_mistake_is_an_error_shaped_as_gos(text: str, reason: str) -> None:
         ("{{ nope }}", 'function "nope" not defined'),
         ("{{ env `HOME` }}", 'function "env" not defined'),
         ("{{ toYaml . }}", 'function "toYaml" not defined (only Helm has it; write toJson'),
-        ("{{ now }}", 'function "now" is not available yet'),
         ("{{ " + "(" * 300 + "1" + ")" * 300 + " }}", "nests deeper than 200"),
     ],
 )
