@@ -313,7 +313,7 @@ class _Editor:
         for i, j in pairs:
             if i is None:
                 assert j is not None
-                item = f"{newline}{' ' * column}- {emit_block(new[j], column + 2, self.layout)}"
+                item = f"{newline}{' ' * column}{emit_block([new[j]], column, self.layout)}"
                 at = self._insertion_point(node, previous, dashes, column, first_floor, leading)
                 self.edits.append((at, at, item))
                 continue
@@ -394,52 +394,62 @@ class _Editor:
 
     def _replace(self, node: Node, new: Any, slot: _Slot) -> None:
         """Write a value anew where another one stands."""
-        start, end = self._start(node), self._end(node)
-        if end > start and self.text[end - 1] == "\n":
-            end = break_before(self.text, end)
         style = node.style if isinstance(node, ScalarNode) else ""
         if slot.kind == "flow":
             if type(new) in (dict, list) or self.quoted:
                 text = emit_flow(new, self.quoted)
             else:
                 text = write_scalar(new, style, flow=True)
+            start, end = self._start(node), self._end(node)
+            if start == end:
+                # Nothing stands there: `{a}`, `{"a":}` or `{a: }`.
+                gap = self.text[line_start(self.text, start) : start]
+                colon = "" if gap.rstrip().endswith(":") else ":"
+                text = f"{colon}{' ' if colon or gap.endswith(':') else ''}{text}"
+            self.edits.append((start, end, text))
+        elif slot.kind == "root":
+            raise CannotEdit("the root is written anew as a whole")
+        elif not _is_block(new, self.layout):
+            self._write_on_line(node, _one_line(new, style), slot)
+        elif style == "|" and type(new) is str:
+            self._rewrite_literal(node, new, slot)
+        else:
+            self._write_below(node, new, slot)
+
+    def _write_on_line(self, node: Node, text: str, slot: _Slot) -> None:
+        start, end = self._start(node), self._end(node)
+        if start < end and self.text[end - 1] == "\n":
+            end = break_before(self.text, end)
+        if start < end and "\n" not in self.text[slot.after : start]:
             self.edits.append((start, end, text))
             return
-        if slot.kind == "root":
-            raise CannotEdit("the root is written anew as a whole")
-        same_line = "\n" not in self.text[slot.after : start]
-        if not _is_block(new, self.layout):
-            text = _one_line(new, style)
-            if start == end:
-                self.edits.append((slot.after, slot.after, " " + text))
-            elif same_line:
-                self.edits.append((start, end, text))
-            else:
-                self.edits.append((slot.after, slot.after, " " + text))
-                self.edits.append((line_end(self.text, slot.after), end, ""))
-            return
+        self.edits.append((slot.after, slot.after, " " + text))
+        if start < end:
+            self.edits.append((line_end(self.text, slot.after), end, ""))
+
+    def _rewrite_literal(self, node: Node, new: str, slot: _Slot) -> None:
+        """Keep the indentation, so that the lines that do not change stay as they are."""
+        start, end = self._start(node), self._end(node)
+        header, lines = literal_lines(new, slot.column, self._literal_step(start, end, slot))
+        body = self.layout.newline.join([header, *lines])
+        self.edits.append((start, content_line_end(self.text, end), body))
+
+    def _write_below(self, node: Node, new: Any, slot: _Slot) -> None:
+        start, end = self._start(node), self._end(node)
         newline = self.layout.newline
-        if style == "|" and type(new) is str:
-            header, lines = literal_lines(new, slot.column, self._literal_step(start, end, slot))
-            body = newline.join([header, *lines])
-            self.edits.append((start, content_line_end(self.text, end), body))
-            return
         if slot.kind == "key":
             written = emit_value(new, slot.column, self.layout)
         else:
             written = emit_value([new], slot.column, replace(self.layout, wide=False))
             written = " " + written.split("- ", 1)[1]
         first, _, rest = written.partition(newline)
-        if same_line or start == end:
+        if start == end or "\n" not in self.text[slot.after : start]:
             at = content_line_end(self.text, end)
             comment = self.text[end:at] if "\n" not in self.text[slot.after : end] else ""
-            if comment.strip() and not comment.lstrip().startswith("#"):
-                raise CannotEdit("something else is on the line")
             self.edits.append((slot.after, at, first + comment.rstrip() + newline + rest))
         else:
             at = line_end(self.text, slot.after)
-            if first:
-                self.edits.append((slot.after, slot.after, first))
+            self.edits.append((slot.after, slot.after, first))
             self.edits.append((at, end, newline + rest))
 
     def _literal_step(self, start: int, end: int, slot: _Slot) -> int:
