@@ -78,7 +78,7 @@ class ModRules:
             texts += [_problem(rule, field, f": unknown field{hint}") for field, hint in unknown]
             return texts
         findings += (
-            _warning(ref, field, f": unknown field{hint}; a cluster drops it without a word")
+            _warning(ref, field, f": unknown field, which a cluster drops without a word{hint}")
             for field, hint in unknown
         )
         findings += (_warning(ref, hint.field, f": {hint.message}") for hint in hints(made))

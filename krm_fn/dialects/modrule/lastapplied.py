@@ -14,11 +14,13 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NoReturn
 
+from krm_fn import limits
 from krm_fn.dialects.modrule.form import LAST_APPLIED
-from krm_fn.errors import EvaluationError
+from krm_fn.errors import EvaluationError, InputError
 from krm_fn.lang.gofmt import format_json_float
 from krm_fn.lang.jsonpatch import Operation, apply_kubemod
 from krm_fn.values import Json, get, with_at
+from krm_fn.wire.jsontext import check_nesting
 
 _ANNOTATIONS: Final = ("metadata", "annotations")
 
@@ -58,7 +60,8 @@ class LastApplied:
         except EvaluationError as error:
             self._broken = True
             return error.message
-        self._text = encode(patched, as_written=document)
+        with limits.deep_stack():
+            self._text = encode(patched, as_written=document)
         return ""
 
     def write(self, document: Json) -> Json:
@@ -91,10 +94,12 @@ class _Number(float):
 
 def _decode(text: str) -> Any:
     try:
-        value = json.loads(
-            text, parse_int=_Number, parse_float=_Number, parse_constant=_no_constant
-        )
-    except (ValueError, RecursionError):
+        check_nesting(text)
+        with limits.deep_stack():
+            value = json.loads(
+                text, parse_int=_Number, parse_float=_Number, parse_constant=_no_constant
+            )
+    except (ValueError, InputError):
         raise EvaluationError("the annotation holds no JSON") from None
     if type(value) not in (dict, list):
         raise EvaluationError("the annotation holds no JSON object")

@@ -58,6 +58,13 @@ def test_half_a_surrogate_pair_stays_an_escape() -> None:
     assert encode({"a": "\ud800"}) == '{"a":"\\ud800"}'
 
 
+def test_an_annotation_may_nest_as_deep_as_an_object() -> None:
+    deep = "[" * 990 + "]" * 990
+    assert (
+        patched(f'{{"a":{deep}}}', LABEL) == f'{{"a":{deep},"metadata":{{"labels":{{"x":"1"}}}}}}'
+    )
+
+
 def test_each_rule_patches_what_the_one_before_left() -> None:
     live = document("{}")
     annotation = LastApplied(live)
