@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format fuzz bench clean
+.PHONY: demo tools test lint format fuzz bench clean
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -16,6 +16,12 @@ demo: $(VENV)/.ready
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest
+
+# Real tools for the end-to-end tests, which are skipped without them.
+tools: .tools/kustomize
+
+.tools/kustomize:
+	GOBIN="$(CURDIR)/.tools" go install sigs.k8s.io/kustomize/kustomize/v5@v5.8.1
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

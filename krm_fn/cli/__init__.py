@@ -11,6 +11,7 @@ from krm_fn.cli.apply import apply
 from krm_fn.cli.check import check
 from krm_fn.cli.completion import completion
 from krm_fn.cli.diff import diff
+from krm_fn.cli.kustomize_plugin import kustomize_plugin
 from krm_fn.cli.version import version
 from krm_fn.errors import ConfigError, InputError, KrmFnError
 from krm_fn.function import error_lines
@@ -33,7 +34,7 @@ def main() -> None:
     """
 
 
-for command in (apply, check, diff, version, completion):
+for command in (apply, check, diff, kustomize_plugin, version, completion):
     main.add_command(command)
 
 

@@ -14,10 +14,14 @@ from krm_fn.wire import Head
 
 @dataclass(frozen=True, slots=True)
 class DialectEntry:
-    """A dialect: its kinds, its section in the configuration, where its code is."""
+    """A dialect: its kinds, its section in the configuration, where its code is.
+
+    `versions` are the apiVersions that its rules may have.
+    """
 
     name: str
     group: str
+    versions: tuple[str, ...]
     kinds: tuple[str, ...]
     section: str
     target: str
@@ -25,7 +29,12 @@ class DialectEntry:
 
 DIALECTS: Final = (
     DialectEntry(
-        "modrule", "api.kubemod.io", ("ModRule",), "modRules", "krm_fn.dialects.modrule:DIALECT"
+        name="modrule",
+        group="api.kubemod.io",
+        versions=("api.kubemod.io/v1beta1",),
+        kinds=("ModRule",),
+        section="modRules",
+        target="krm_fn.dialects.modrule:DIALECT",
     ),
 )
 
