@@ -99,8 +99,8 @@ def test_an_error_names_file_line_rule_field_and_what_to_do() -> None:
             "path: /a",
             "path: /a\n    select: $.a == 1",
             "rules.yaml:17: ModRule web/x: spec.patch[0].select: select expression, 1:5: "
-            "unexpected `=`, expected the end, since the select of a patch is a path alone, without "
-            "operators; compare with == (a cluster would store the rule and never use it)",
+            "unexpected `=`, expected the end, since the select of a patch is a path alone, "
+            "without operators; compare with == (a cluster would store the rule and never use it)",
         ),
         (
             "kubemod.io/v1beta1",
