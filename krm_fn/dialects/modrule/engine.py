@@ -71,7 +71,8 @@ class Engine:
                 try:
                     operations, warnings = _compute(rule, outcome.document, namespace)
                 except EvaluationError as error:
-                    self._failed(rule, outcome, f"cannot be computed: {error.message}")
+                    reason = error.message + _template_hint(error.message)
+                    self._failed(rule, outcome, f"cannot be computed: {reason}")
                     continue
                 outcome.findings += (_warning(rule, message) for message in warnings)
                 if broken:
@@ -169,10 +170,20 @@ _DEFAULTS_HINT: Final = (
     " (in a cluster, the API server has filled in defaults before; "
     "`add` does not need the field to be there)"
 )
+_TEMPLATE_HINTS: Final = {
+    "incompatible types for comparison": (
+        "every number of the object is a float: compare with 3.0, or write int .Target.x"
+    ),
+    "got *interface {}": "no function takes .Target itself: name a member, as .Target.metadata",
+}
 _RANDOM_ORDER: Final = (
     "the outcome depends on the order in which the select's matches are taken; KubeMod takes them "
     "at random, here it is the order of the document (removals from the end)"
 )
+
+
+def _template_hint(message: str) -> str:
+    return next((f" ({hint})" for part, hint in _TEMPLATE_HINTS.items() if part in message), "")
 
 
 class _Untouched(Exception):

@@ -106,7 +106,7 @@ def _fits(expected: dict[str, Any], case: dict[str, Any], answer: Answer) -> boo
 def _specs(case: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
     for n, text in enumerate(case["rules"]):
         try:
-            spec = read_value(text)["spec"]
+            spec = read_value(text).get("spec") or {}
             decode(spec)
         except (DecodeError, EvaluationError):
             continue
@@ -118,9 +118,8 @@ def _mangled_paths(case: dict[str, Any]) -> set[int]:
         n
         for n, spec in _specs(case)
         for item in spec.get("patch") or ()
-        if not item["path"].startswith("/")
-        or re.search(r'["\\]', item["path"])
-        or ("%" in item["path"] and item.get("select"))
+        if re.search(r'^(?!/)|["\\]', item.get("path") or "")
+        or ("%" in (item.get("path") or "") and item.get("select"))
     }
 
 
@@ -156,7 +155,7 @@ def _emptied(case: dict[str, Any], document: Any) -> Iterator[list[Any]]:
     for _, spec in _specs(case):
         for item in spec.get("patch") or ():
             lists = _ALL_OF.fullmatch(item.get("select") or "")
-            if item["op"] == "remove" and lists and re.search(r"/#\d$", item["path"]):
+            if item.get("op") == "remove" and lists and re.search(r"/#\d$", item["path"]):
                 outer = get(document, tuple(lists[1].split(".")[1:]), [])
                 yield from [element.get(lists[2], []) for element in outer] if lists[2] else [outer]
 

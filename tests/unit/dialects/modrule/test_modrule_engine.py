@@ -244,6 +244,18 @@ def test_a_rule_that_cannot_be_computed_is_skipped_alone(
     assert finding.message.endswith(ending[on_error])
 
 
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        ("{{ eq .Target.n 3 }}", "compare with 3.0, or write int .Target.x"),
+        ('{{ hasKey .Target "n" }}', "no function takes .Target itself"),
+    ],
+)
+def test_what_templates_surprise_with_has_a_hint(value: str, hint: str) -> None:
+    (finding,) = admit(add("/data/a", value), config_map(n=3)).findings
+    assert hint in finding.message
+
+
 MISFIT = patch_rule("[{op: replace, path: /nope/x, value: '1'}]", name="b")
 BEFORE = add("/data/before", "1", name="a")
 BEHIND = add("/data/behind", "1", name="c")
