@@ -352,15 +352,13 @@ class YamlStream(Stream):
         ]
 
     def _document_span(self, n: int) -> TextEdit:
-        """The text of a document, up to the next one, which must then begin as a document."""
+        """The text of a document, up to the next one; directives need an end marker before them."""
         start = self.documents[n].start
         if n + 1 == len(self.documents):
             return (start, len(self.text), "")
         end = self.documents[n + 1].start
-        if self.text.startswith("---", end):
-            return (start, end, "")
-        marker = "..." if self.text.startswith("%", end) else "---"
-        return (start, line_start(self.text, end), marker + self._layout.newline)
+        marker = f"...{self._layout.newline}" if n and self.text.startswith("%", end) else ""
+        return (start, end, marker)
 
     def _add(self) -> list[TextEdit]:
         if not self.added:
