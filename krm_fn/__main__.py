@@ -35,7 +35,7 @@ def _main() -> int:
 
         return run(["apply", "-f", "-"], data)
     from krm_fn.function import run as run_function
-    from krm_fn.function import write_stdout
+    from krm_fn.sdk.run import write_stdout
 
     done = run_function(data, os.environ)
     sys.stderr.write(done.stderr)

@@ -7,9 +7,7 @@ around it: a ResourceList in, the list with results out, and an exit status.
 from __future__ import annotations
 
 import importlib
-import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -40,11 +38,12 @@ from krm_fn.config.admission import (
 )
 from krm_fn.config.dialects import DIALECTS, DialectEntry, is_target
 from krm_fn.config.sources import IMAGE_RULES, RuleSet, collect, is_twin, manifests
-from krm_fn.errors import ConfigError, InputError, KrmFnError, OutputError
+from krm_fn.errors import ConfigError, InputError, KrmFnError
 from krm_fn.kube.resources import Resource, built_in
 from krm_fn.report.model import ObjectReport, Outcome, Report
 from krm_fn.report.results import results
 from krm_fn.report.text import lines
+from krm_fn.sdk import ResourceList, parse_resource_list
 from krm_fn.values import Json, get
 from krm_fn.wire import Head, Item, Stream, read_stream
 
@@ -75,17 +74,9 @@ def run(data: bytes, environment: Mapping[str, str]) -> Done:
     """
     with limits.deep_stack():
         try:
-            stream = read_stream(data)
-            if not stream.is_resource_list:
-                raise ConfigError("standard input is no ResourceList; see krm-fn apply --help")
-            admission = from_function_config(stream.function_config)
-            report = admit(
-                [stream], admission, stream.function_config, environment.get(IMAGE_RULES, "")
-            )
-            if admission.kustomize_validator:
-                for item in stream.items:
-                    stream.drop(item)
-            stdout = stream.write(results(report))
+            resource_list = parse_resource_list(data)
+            report = process(resource_list, environment.get(IMAGE_RULES, ""))
+            stdout = resource_list.to_yaml()
         except KrmFnError as error:
             if isinstance(error, InputError):
                 error.at("standard input")
@@ -94,17 +85,15 @@ def run(data: bytes, environment: Mapping[str, str]) -> Done:
     return Done(1 if report.denied else 0, stdout, said)
 
 
-def write_stdout(parts: Iterable[bytes]) -> None:
-    """Write standard output, once, at the end. Raises OutputError."""
-    try:
-        sys.stdout.buffer.write(b"".join(parts))
-        sys.stdout.buffer.flush()
-    except OSError as error:
-        # Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        gone = isinstance(error, BrokenPipeError)
-        reason = "whoever read it has gone away" if gone else error.strerror
-        raise OutputError(f"cannot write standard output: {reason}") from None
+def process(resource_list: ResourceList, image_rules: str = "") -> Report:
+    """Admit a ResourceList as its functionConfig says, and put the results into it."""
+    stream = resource_list.stream
+    admission = from_function_config(stream.function_config)
+    report = admit([stream], admission, stream.function_config, image_rules)
+    if admission.kustomize_validator:
+        resource_list.drop_all()
+    resource_list.results = results(report)
+    return report
 
 
 def error_lines(error: KrmFnError) -> list[str]:

@@ -17,7 +17,7 @@ from krm_fn.cli.common import (
 )
 from krm_fn.cli.output import FORMATS, render
 from krm_fn.errors import ConfigError
-from krm_fn.function import write_stdout
+from krm_fn.sdk.run import write_stdout
 from krm_fn.wire import Stream
 
 

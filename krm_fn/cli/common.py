@@ -29,7 +29,8 @@ from krm_fn.config.sources import manifests
 from krm_fn.errors import ConfigError, InputError
 from krm_fn.function import admit
 from krm_fn.report import jsonreport, text
-from krm_fn.report.model import Report, Severity
+from krm_fn.report.model import Report
+from krm_fn.sdk import Severity
 from krm_fn.wire import Item, Stream, read_stream
 
 Command = TypeVar("Command", bound=Callable[..., Any])

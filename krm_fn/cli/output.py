@@ -45,7 +45,7 @@ def _documents(streams: Sequence[Stream], report: Report) -> list[bytes]:
     """The streams one after the other, each as it is, with `---` where two would run together."""
     parts: list[bytes] = []
     for stream in streams:
-        text = stream.write(results(report) if stream.is_resource_list else ())
+        text = stream.write(results(report).to_json() if stream.is_resource_list else ())
         if not text.strip():
             continue
         if parts:
@@ -65,7 +65,7 @@ def _resource_list(streams: Sequence[Stream], report: Report) -> bytes:
     for stream in streams:
         for n, item in enumerate(i for i in stream.items if not i.dropped):
             made.add(_with_path(item.value, stream.name, n))
-    return made.write(results(report))
+    return made.write(results(report).to_json())
 
 
 def _with_path(value: Json, name: str, index: int) -> Json:

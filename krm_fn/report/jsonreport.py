@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 
-from krm_fn.report.model import Outcome, Report, Severity
+from krm_fn.report.model import Outcome, Report
 from krm_fn.report.results import results
+from krm_fn.sdk import Severity
 
 
 def dumps(report: Report) -> str:
@@ -25,6 +26,6 @@ def dumps(report: Report) -> str:
             "errors": severities[Severity.ERROR],
             "warnings": severities[Severity.WARNING],
         },
-        "results": results(report),
+        "results": results(report).to_json(),
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from krm_fn.admission import Cause, Change, Finding
+from krm_fn.sdk import Severity
 from krm_fn.wire import Head, Item
 
 
@@ -18,12 +19,6 @@ class Outcome(StrEnum):
     CHANGED = "changed"
     REJECTED = "rejected"
     DROPPED = "dropped"
-
-
-class Severity(StrEnum):
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
 
 
 def severity_of(finding: Finding) -> Severity:

@@ -7,8 +7,9 @@ the first line says what matters most.
 from __future__ import annotations
 
 from krm_fn.admission import Finding
-from krm_fn.report.model import ObjectReport, Report, Severity, severity_of
+from krm_fn.report.model import ObjectReport, Report, severity_of
 from krm_fn.report.results import message_of
+from krm_fn.sdk import Severity
 from krm_fn.values import format_path
 
 

@@ -1,0 +1,174 @@
+"""Results: what a function says of the objects, as kpt and others show and store it.
+
+Source: the KRM functions specification, `results`; kpt's Go SDK `go/fn` result.go.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.values import MISSING, Json
+
+if TYPE_CHECKING:
+    from krm_fn.sdk.object import KubeObject
+
+
+class Severity(StrEnum):
+    """How serious a result is. An error makes the run fail (see `Results.failed`)."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceRef:
+    """The object that a result is about."""
+
+    api_version: str
+    kind: str
+    name: str
+    namespace: str = ""
+
+    def to_json(self) -> Json:
+        found = {"apiVersion": self.api_version, "kind": self.kind}
+        if self.namespace:
+            found["namespace"] = self.namespace
+        return {**found, "name": self.name}
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """The file that an object comes from, and its index among the documents there."""
+
+    path: str
+    index: int = 0
+
+    def to_json(self) -> Json:
+        return {"path": self.path, "index": self.index} if self.index else {"path": self.path}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of the object, dotted with `[i]` for indexes, with its value and the proposed one."""
+
+    path: str
+    current_value: Any = MISSING
+    proposed_value: Any = MISSING
+
+    def to_json(self) -> Json:
+        found: Json = {"path": self.path}
+        for name, value in (
+            ("currentValue", self.current_value),
+            ("proposedValue", self.proposed_value),
+        ):
+            if value is not MISSING:
+                found[name] = value
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One result. `str()` is the line that `ResourceList.log_result` prints."""
+
+    message: str
+    severity: Severity = Severity.ERROR
+    resource_ref: ResourceRef | None = None
+    field: Field | None = None
+    file: File | None = None
+    tags: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def to_json(self) -> Json:
+        found: Json = {"message": self.message, "severity": self.severity.value}
+        for name, part in (
+            ("resourceRef", self.resource_ref),
+            ("field", self.field),
+            ("file", self.file),
+        ):
+            if part is not None:
+                found[name] = part.to_json()
+        if self.tags:
+            found["tags"] = dict(self.tags)
+        return found
+
+    def __str__(self) -> str:
+        parts = [f"[{self.severity.value}]"]
+        if self.resource_ref is not None:
+            ref = self.resource_ref
+            place = f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
+            parts.append(f"{ref.api_version}/{ref.kind} {place}")
+        if self.field is not None:
+            parts.append(self.field.path)
+        return " ".join(parts) + f": {self.message}"
+
+
+def general_result(message: str, severity: Severity) -> Result:
+    """A result about no object."""
+    return Result(message, severity)
+
+
+def config_object_result(message: str, obj: KubeObject, severity: Severity) -> Result:
+    """A result about an object, with the file that it comes from."""
+    ref = ResourceRef(obj.api_version, obj.kind, obj.name, obj.namespace)
+    path = obj.path_annotation
+    file = File(path, max(obj.index_annotation, 0)) if path else None
+    return Result(message, severity, ref, file=file)
+
+
+def config_file_result(message: str, path: str, severity: Severity) -> Result:
+    """A result about a file."""
+    return Result(message, severity, file=File(path))
+
+
+def error_result(error: BaseException) -> Result:
+    """An error as a result."""
+    return Result(str(error), Severity.ERROR)
+
+
+class Results(list[Result]):
+    """The results of a run, in order."""
+
+    def infof(self, message: str, *arguments: object) -> None:
+        """Append a note; arguments are filled in as by `%`."""
+        self.append(Result(_filled(message, arguments), Severity.INFO))
+
+    def warningf(self, message: str, *arguments: object) -> None:
+        """Append a warning."""
+        self.append(Result(_filled(message, arguments), Severity.WARNING))
+
+    def errorf(self, message: str, *arguments: object) -> None:
+        """Append an error."""
+        self.append(Result(_filled(message, arguments), Severity.ERROR))
+
+    def error_e(self, error: BaseException) -> None:
+        """Append an error from an exception."""
+        self.append(error_result(error))
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error among them."""
+        return any(result.severity is Severity.ERROR for result in self)
+
+    def sort_results(self) -> None:
+        """Errors first, then by file, object, field and message, as the Go SDK sorts them."""
+        order = list(Severity)
+        self.sort(key=lambda r: (order.index(r.severity), *_sort_key(r)))
+
+    def to_json(self) -> list[Json]:
+        return [result.to_json() for result in self]
+
+
+def _filled(message: str, arguments: tuple[object, ...]) -> str:
+    return message % arguments if arguments else message
+
+
+def _sort_key(result: Result) -> Iterator[Any]:
+    yield (result.file.path, result.file.index) if result.file else ("", 0)
+    ref = result.resource_ref
+    yield (ref.api_version, ref.kind, ref.namespace, ref.name) if ref else ("", "", "", "")
+    yield result.field.path if result.field else ""
+    yield result.message
