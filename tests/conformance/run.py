@@ -73,7 +73,8 @@ def main(argv: list[str]) -> int:
                 passed += 1
             else:
                 failed += 1
-                print(f"{case.get('id')}\n  expected: {verdict.expected}\n  actual:   {verdict.actual}")
+                print(case.get("id"))
+                print(f"  expected: {verdict.expected}\n  actual:   {verdict.actual}")
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed else 0
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from krm_fn.function import Done, run
+from krm_fn.values import get
 from krm_fn.wire import read_stream
 
 LIST = """\
@@ -317,6 +318,32 @@ def test_an_item_that_no_rule_can_match_is_not_even_parsed_unless_strict() -> No
     strict = function(with_config(source=source, spec="strict: true"))
     assert strict.status == 1
     assert "'a' is there twice" in strict.stderr
+
+
+RANDOM = LABEL.replace("value: done", "value: '{{ randAlpha 8 }}'")
+NOW = LABEL.replace("value: done", """value: '{{ now | date "2006-01-02" | quote }}'""")
+
+
+def test_what_is_random_is_refused_unless_a_seed_makes_it_the_same_every_time() -> None:
+    refused = function(with_config(RANDOM))
+    assert refused.status == 1
+    assert "set modRules.seed" in refused.stderr
+    seeded = with_config(RANDOM, "modRules: {seed: a}")
+    first = function(seeded)
+    assert first.status == 0, first.stderr
+    assert "not idempotent" not in first.stderr
+    assert function(seeded) == first
+    other = function(with_config(RANDOM, "modRules: {seed: b}"))
+    value = ("metadata", "labels", "x")
+    texts = [get(read_stream(d.stdout).items[0].value, value) for d in (first, other)]
+    assert len(set(texts)) == 2
+
+
+def test_the_time_is_refused_unless_the_options_say_it() -> None:
+    assert "set modRules.clock" in function(with_config(NOW)).stderr
+    done = function(with_config(NOW, "modRules: {clock: '2026-01-31T12:00:00Z'}"))
+    assert done.status == 0, done.stderr
+    assert get(read_stream(done.stdout).items[0].value, ("metadata", "labels", "x")) == "2026-01-31"
 
 
 # ------------------------------------------------------------------------------------ bad input

@@ -10,6 +10,7 @@ from typing import Any, Final
 from krm_fn.admission import Cause, Cluster, Compiled, Finding, Rule, RuleRef
 from krm_fn.config.admission import OnRuleError
 from krm_fn.config.fields import Section
+from krm_fn.dialects.modrule.chance import read_chance
 from krm_fn.dialects.modrule.hints import hints
 from krm_fn.dialects.modrule.plugin import KubeMod, in_order
 from krm_fn.dialects.modrule.rule import (
@@ -124,10 +125,8 @@ def read_scope(section: Section | None, default_namespace: str) -> Scope:
         default_namespace,
         frozenset(name.lower() for name in section.strings("targetResources")),
         frozenset(section.strings("ignoredNamespaces", tuple(sorted(usual.ignored_namespaces)))),
+        read_chance(section),
     )
-    for name in ("clock", "seed"):
-        if section.string(name):
-            raise section.error(name, " is not available in this version")
     section.done()
     return scope
 

@@ -9,13 +9,14 @@ Source: KubeMod core/modrulestore.go, core/dragnet_webhook.go; the ModRule speci
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from krm_fn.admission import Cause, Finding, RuleRef, Step, Trace
 from krm_fn.config.admission import OnRuleError
+from krm_fn.dialects.modrule.chance import Chance
 from krm_fn.dialects.modrule.lastapplied import Crash, LastApplied
 from krm_fn.dialects.modrule.rule import CompiledOperation, CompiledRule
 from krm_fn.dialects.modrule.spec import PATCH
@@ -25,6 +26,11 @@ from krm_fn.errors import EvaluationError
 from krm_fn.lang.jsonpatch import Operation, apply_kubemod
 from krm_fn.lang.select import expand_path
 from krm_fn.values import Json, equal
+
+if TYPE_CHECKING:
+    from krm_fn.lang.gotemplate import Sources
+
+_NO_CHANCE: Final = Chance()
 
 
 @dataclass(slots=True)
@@ -43,11 +49,17 @@ class Outcome:
 class Engine:
     """The rules that are candidates for an object, in the order in which they apply."""
 
-    def __init__(self, candidates: Sequence[CompiledRule], on_error: OnRuleError) -> None:
+    def __init__(
+        self,
+        candidates: Sequence[CompiledRule],
+        on_error: OnRuleError,
+        chance: Chance = _NO_CHANCE,
+    ) -> None:
         by_tier = sorted(candidates, key=lambda rule: rule.spec.execution_tier)
         self._patches = [rule for rule in by_tier if rule.spec.type == PATCH]
         self._rejects = [rule for rule in by_tier if rule.spec.type != PATCH]
         self._on_error = on_error
+        self._chance = chance
 
     def run(self, document: Json, namespace: str, trace: Trace) -> Outcome:
         """Take a document through the rules; it stays as it is."""
@@ -58,7 +70,7 @@ class Engine:
             return Outcome(document, findings=outcome.findings, untouched=stop.reason)
         for rule in self._rejects:
             if self._matches(rule, outcome, trace):
-                _reject(rule, namespace, outcome)
+                _reject(rule, namespace, outcome, self._chance)
         return outcome
 
     # ------------------------------------------------------------------------------- patching
@@ -69,7 +81,7 @@ class Engine:
         for _, tier in groupby(self._patches, key=lambda rule: rule.spec.execution_tier):
             for rule in [rule for rule in tier if self._matches(rule, outcome, trace)]:
                 try:
-                    operations, warnings = _compute(rule, outcome.document, namespace)
+                    operations, warnings = _compute(rule, outcome.document, namespace, self._chance)
                 except EvaluationError as error:
                     reason = error.message + _template_hint(error.message)
                     self._failed(rule, outcome, f"cannot be computed: {reason}")
@@ -198,7 +210,7 @@ def _warning(rule: CompiledRule, message: str) -> Finding:
     return Finding(Cause.WARNING, False, message, (rule.ref,))
 
 
-def _reject(rule: CompiledRule, namespace: str, outcome: Outcome) -> None:
+def _reject(rule: CompiledRule, namespace: str, outcome: Outcome, chance: Chance) -> None:
     """Note a rejection. A message that cannot be rendered does not save the object."""
     text = f"{rule.ref.namespace}/{rule.ref.name}"
     message = ""
@@ -207,7 +219,8 @@ def _reject(rule: CompiledRule, namespace: str, outcome: Outcome) -> None:
         if rule.message.mutates:
             target = copy.deepcopy(target)
         try:
-            message = rule.message.render(message_context(namespace, target))
+            sources = chance.sources(rule.ref, target, "rejectMessage")
+            message = rule.message.render(message_context(namespace, target), sources)
             text = f'{text}: "{message}"'
         except EvaluationError as error:
             problem = f"rejectMessage cannot be rendered: {error.message}"
@@ -225,7 +238,9 @@ _Numbered = list[tuple[int, Operation]]
 """Operations with the index in `spec.patch` that each comes from."""
 
 
-def _compute(rule: CompiledRule, document: Json, namespace: str) -> tuple[_Numbered, list[str]]:
+def _compute(
+    rule: CompiledRule, document: Json, namespace: str, chance: Chance
+) -> tuple[_Numbered, list[str]]:
     """All operations of a rule on a document, before any of them is applied, and warnings.
 
     Raises EvaluationError, with which the whole rule fails.
@@ -237,7 +252,11 @@ def _compute(rule: CompiledRule, document: Json, namespace: str) -> tuple[_Numbe
         # A template may change what it sees, and the next one of the same rule sees the change.
         target = copy.deepcopy(document)
     for n, compiled in enumerate(rule.operations):
-        for operation, warning in _compute_one(compiled, target, namespace):
+
+        def draw(key: str, part: int = n) -> Sources:
+            return chance.sources(rule.ref, target, f"{part} {key}")
+
+        for operation, warning in _compute_one(compiled, target, namespace, draw):
             operations.append((n, operation))
             if warning:
                 warnings.append(f"spec.patch[{n}].{warning}")
@@ -245,14 +264,14 @@ def _compute(rule: CompiledRule, document: Json, namespace: str) -> tuple[_Numbe
 
 
 def _compute_one(
-    compiled: CompiledOperation, target: Json, namespace: str
+    compiled: CompiledOperation, target: Json, namespace: str, draw: Callable[[str], Sources]
 ) -> list[tuple[Operation, str]]:
     """The operations that one item of `spec.patch` becomes, each with a warning or ""."""
     item = compiled.item
     if compiled.fan_out is None:
         if compiled.is_constant:
             return [(Operation(item.op, item.path, compiled.constant), "")]
-        text = compiled.template.render(value_context(namespace, target))
+        text = compiled.template.render(value_context(namespace, target), draw(""))
         return [(Operation(item.op, item.path, read_value(text)), _missing_value(text))]
     made: list[tuple[Operation, str]] = []
     for selected in compiled.fan_out.entries(target):
@@ -261,7 +280,7 @@ def _compute_one(
         value = compiled.constant
         if not compiled.is_constant:
             context = value_context(namespace, target, selected.key_parts, selected.item)
-            text = compiled.template.render(context)
+            text = compiled.template.render(context, draw(selected.key))
             value = read_value(text)
             warning = warning or _missing_value(text)
         made.append((Operation(item.op, path, value), warning))

@@ -160,7 +160,7 @@ class KubeMod:
 
     def _engine(self, candidates: tuple[CompiledRule, ...]) -> Engine:
         if candidates not in self._engines:
-            self._engines[candidates] = Engine(candidates, self.on_error)
+            self._engines[candidates] = Engine(candidates, self.on_error, self.scope.chance)
         return self._engines[candidates]
 
     def _out_of_sight(self, rule: CompiledRule, targets: Sequence[tuple[Head, str]]) -> Finding:

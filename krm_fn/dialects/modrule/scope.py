@@ -8,10 +8,11 @@ section 4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from krm_fn.admission import Cluster
+from krm_fn.dialects.modrule.chance import Chance
 from krm_fn.dialects.modrule.rule import CompiledRule
 from krm_fn.kube.resources import Resource
 from krm_fn.values import Json, get
@@ -59,6 +60,8 @@ class Scope:
     target_resources: frozenset[str] = frozenset()
     """Plurals beyond the 21; `*` is all."""
     ignored_namespaces: frozenset[str] = frozenset({"kube-system", "kubemod-system"})
+    chance: Chance = field(default_factory=Chance)
+    """What templates may take for time and chance."""
 
     def is_target(self, kind: str, resource: Resource) -> bool:
         """Whether the webhook is called for a kind."""

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from krm_fn.lang.gotemplate import Sources
 
 
 class Text(Protocol):
@@ -24,8 +27,11 @@ class Text(Protocol):
         """Whether rendering may change the context."""
         ...
 
-    def render(self, context: Any) -> str:
-        """The text for a context. Raises EvaluationError."""
+    def render(self, context: Any, sources: Sources) -> str:
+        """The text for a context, with what there is of clock and chance.
+
+        Raises EvaluationError.
+        """
         ...
 
 
@@ -36,7 +42,7 @@ class Constant:
     constant: str
     mutates: bool = False
 
-    def render(self, context: Any) -> str:
+    def render(self, context: Any, sources: Sources) -> str:
         return self.constant
 
 

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 import yaml
+from yaml.cyaml import CParser
+
 from formats import Verdict
 from krm_fn.errors import KrmFnError
 from krm_fn.wire.compose import compose
-from yaml.cyaml import CParser
 
 ERROR = "ERR"
 
