@@ -220,18 +220,19 @@ class _Editor:
     ) -> None:
         pairs = node.pairs
         kept = [i for i, (key, _, _) in enumerate(pairs) if key in new]
+        gone = [i for i, (key, _, _) in enumerate(pairs) if key not in new]
         if not kept:
             self._replace(node, new, slot)
             return
         if node.flow:
-            self._flow_mapping(node, old, new, kept)
+            self._flow_mapping(node, old, new, kept, gone)
             return
         column = self._column(self._start(pairs[0][1]))
         for i in kept:
             key, key_node, value = pairs[i]
             if old[key] is not new[key]:
                 self.change(value, old[key], new[key], self._key_slot(key_node, column))
-        self._delete_pairs(node, kept, column, slot)
+        self._delete_pairs(node, gone, kept[0], column, slot)
         added = [key for key in new if key not in old]
         if added:
             newline = self.layout.newline
@@ -242,12 +243,13 @@ class _Editor:
             at = content_line_end(self.text, self._end(pairs[kept[-1]][2]))
             self.edits.append((at, at, newline + newline.join(lines)))
 
-    def _delete_pairs(self, node: MappingNode, kept: list[int], column: int, slot: _Slot) -> None:
+    def _delete_pairs(
+        self, node: MappingNode, gone: list[int], first: int, column: int, slot: _Slot
+    ) -> None:
+        """Delete the pairs `gone`; `first` is the first one that stays."""
         pairs = node.pairs
-        first = kept[0]
         start = self._start(pairs[0][1])
         leading = self.text[line_start(self.text, start) : start]
-        gone = [i for i in range(len(pairs)) if i not in set(kept)]
         if first > 0 and (leading.strip() or slot.kind == "root"):
             # The first key shares its line with a dash, or the object starts with it: the next one
             # takes its place.
@@ -278,14 +280,19 @@ class _Editor:
             self.edits.append((start, above + column, ""))
 
     def _flow_mapping(
-        self, node: MappingNode, old: dict[str, Any], new: dict[str, Any], kept: list[int]
+        self,
+        node: MappingNode,
+        old: dict[str, Any],
+        new: dict[str, Any],
+        kept: list[int],
+        gone: list[int],
     ) -> None:
         pairs = node.pairs
         for i in kept:
             key, _, value = pairs[i]
             self.change(value, old[key], new[key], _Slot("flow", 0, self._end(pairs[i][1])))
         spans = [(self._start(key), self._end(value)) for _, key, value in pairs]
-        self.edits += without(spans, [i for i in range(len(pairs)) if pairs[i][0] not in new])
+        self.edits += without(spans, gone)
         added = {key: value for key, value in new.items() if key not in old}
         if added:
             separator = self._flow_separator(self._start(node), spans)

@@ -1,9 +1,16 @@
-"""JSON texts as streams: objects are decoded where they stand, changed ones written anew."""
+"""JSON texts as streams: objects are decoded where they stand, changed ones written anew.
+
+JSON is no YAML here: its own decoder gives spans, and it is laid out in few ways, so that a changed
+object is simply written again. Knows no rule; how JSON is read and written is in `jsontext`.
+"""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from krm_fn.values import Json, Path
@@ -41,7 +48,12 @@ class JsonStream(Stream):
                 self._collect(document, f"document {n + 1}")
 
     def _line(self, at: int) -> int:
-        return self.text.count("\n", 0, at) + 1
+        return bisect_left(self._breaks, at) + 1
+
+    @cached_property
+    def _breaks(self) -> list[int]:
+        """Where the lines end; made once, since every object may be asked for its line."""
+        return [match.start() for match in re.finditer("\n", self.text)]
 
     def _read_list(self, document: jsontext.JsonValue) -> None:
         self._root = document
@@ -159,7 +171,7 @@ class JsonStream(Stream):
         between = layout.between(layout.margin)
         bodies = [jsontext.write(value, layout) for value in self.added]
         at = elements[-1].end
-        some_stay = any(element.start not in self._dropped() for element in elements)
+        some_stay = not self._dropped().issuperset(element.start for element in elements)
         return [(at, at, (between if some_stay else "") + between.join(bodies))]
 
     def _dropped(self) -> set[int]:

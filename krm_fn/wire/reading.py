@@ -1,4 +1,7 @@
-"""From bytes to a stream: which kind of text it is, and whether it is text at all."""
+"""From bytes to a stream: which kind of text it is, and whether it is text at all.
+
+The one place that decides between JSON and YAML. Knows no object.
+"""
 
 from __future__ import annotations
 

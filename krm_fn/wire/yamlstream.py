@@ -1,7 +1,9 @@
 """YAML texts as streams: the reference path, right for any input.
 
 One pass of libyaml over the text finds the objects (`krm_fn.wire.scan`); an object's value is
-composed from its own span when somebody asks for it; changes become edits of the text.
+composed from its own span when somebody asks for it; changes become edits of the text. What bears
+on more than one object (anchors, dropping, adding, results) is decided here; how one object's text
+changes is not (`krm_fn.wire.edit`). Knows no rule.
 """
 
 from __future__ import annotations
@@ -298,7 +300,7 @@ class YamlStream(Stream):
 
     def _sibling_groups(self) -> list[tuple[list[Found], Found | None]]:
         """Lists of objects of which at least one is to be dropped, each with its `items` node."""
-        dropped = {item.found.start for item in self.items if item.dropped}
+        dropped = self._dropped()
         if not dropped:
             return []
         groups: list[tuple[list[Found], Found | None]] = []
@@ -314,7 +316,8 @@ class YamlStream(Stream):
         return groups
 
     def _drop(self, siblings: list[Found], parent: Found | None) -> list[TextEdit]:
-        gone = [n for n, found in enumerate(siblings) if found.start in self._dropped()]
+        dropped = self._dropped()
+        gone = [n for n, found in enumerate(siblings) if found.start in dropped]
         if parent is None:
             return [self._document_span(n) for n in gone]
         if len(gone) == len(siblings):
@@ -374,7 +377,7 @@ class YamlStream(Stream):
         root = self._list.root
         items = root.items
         assert items is not None
-        if items.children and all(child.start in self._dropped() for child in items.children):
+        if items.children and self._dropped().issuperset(c.start for c in items.children):
             return []  # `_empty` has put the new ones in
         if items.flow and (items.children or root.flow):
             body = emit_flow(self.added, self._is_json_like(items))[1:-1]

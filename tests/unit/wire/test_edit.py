@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from krm_fn.errors import InputError
 from krm_fn.values import MISSING, Path, get, with_at
 from krm_fn.wire import read_stream
 from krm_fn.wire.compose import compose
 from krm_fn.wire.edit import Region, apply_edits, edit_object, without
+from krm_fn.wire.emit import Layout, emit_block, emit_flow
 from krm_fn.wire.lines import CannotEdit
 
 Change = Callable[[Any], Any]
@@ -388,9 +391,22 @@ def test_deep_objects_are_written(anchor: str) -> None:
     assert anchor or written == text + "w: 1\n"
 
 
-def test_a_value_that_yaml_cannot_hold_is_refused() -> None:
-    from krm_fn.errors import InputError
+@pytest.mark.parametrize("flow", [False, True])
+def test_a_change_of_every_member_of_large_collections_takes_no_quadratic_time(flow: bool) -> None:
+    value: dict[str, Any] = {"l": list(range(10_000)), "m": {f"k{n}": n for n in range(10_000)}}
+    body = emit_flow(value)[1:-1] if flow else emit_block(value, 0, Layout())
+    text = f"{{apiVersion: v1, kind: X, {body}}}\n" if flow else HEAD + body + "\n"
+    stream = read_stream(text.encode())
+    members = {key: n + 1 for key, n in value["m"].items() if n % 3}
+    new = {**stream.items[0].value, "l": [*range(1, 10_000, 2), *"z" * 5000], "m": members}
+    start = time.perf_counter()
+    stream.items[0].replace(new)
+    written = stream.write()
+    assert time.perf_counter() - start < 3
+    assert read_stream(written).items[0].value == new
 
+
+def test_a_value_that_yaml_cannot_hold_is_refused() -> None:
     stream = read_stream(HEAD.encode())
     stream.items[0].replace({**stream.items[0].value, "k" * 2000: 1})
     with pytest.raises(InputError, match="cannot be written as YAML"):

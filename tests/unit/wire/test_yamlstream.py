@@ -410,9 +410,7 @@ def test_all_that_share_an_anchor_are_expanded_when_one_is_touched(touched: int)
     assert "functionConfig:\n  apiVersion: v1\n  kind: F\n  o:\n    x: 1\n" in written
     stream = read_stream(written.encode())
     assert [item.value.get("l") for item in stream.items] == [{"x": 1}, {"x": 1}, None]
-    assert [item.value.get("a") for item in stream.items] == [1 - touched, touched, None] or (
-        stream.items[touched].value["a"] == 1
-    )
+    assert [n for n, item in enumerate(stream.items) if "a" in item.value] == [touched]
 
 
 def test_anchors_inside_one_item_bear_on_no_other() -> None:
