@@ -96,6 +96,35 @@ DEPLOYMENT = """\
               path: /healthz
               port: http
             periodSeconds: 10
+          volumeMounts:
+          - name: settings
+            mountPath: /etc/web
+            readOnly: true
+        - name: cache
+          image: 'registry.example.com/redis:7.2'
+          command: [redis-server, "--maxmemory", 64mb]
+          securityContext:
+            runAsNonRoot: true
+            capabilities: {{drop: [ALL]}}
+          ports:
+          - {{containerPort: 6379, name: redis}}
+          livenessProbe:
+            tcpSocket:
+              port: redis
+            initialDelaySeconds: 5
+        volumes:
+        - name: settings
+          configMap:
+            name: web-{n}
+        affinity:
+          podAntiAffinity:
+            preferredDuringSchedulingIgnoredDuringExecution:
+            - weight: 100
+              podAffinityTerm:
+                topologyKey: kubernetes.io/hostname
+                labelSelector:
+                  matchLabels:
+                    app: web-{n}
 """
 CUSTOM = """\
 - apiVersion: example.com/v1
