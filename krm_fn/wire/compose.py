@@ -395,9 +395,10 @@ def block_scalar_end(text: str, start: int, end: int) -> int:
         return end
     stop = len(span.rstrip(" \r\n"))
     blank = span[stop:]
-    if " " in blank and stop > len(header):
+    explicit = indicators[1].strip("-")
+    if " " in blank and (explicit or stop > len(header)):
         lead = 0
-        if not indicators[1].strip("-"):
+        if not explicit:
             first = len(body) - len(body.lstrip(" \r\n"))
             lead = first - body.rfind("\n", 0, first) - 1
         at = stop + blank.find("\n") + 1

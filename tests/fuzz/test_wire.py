@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import random
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -597,6 +598,26 @@ def test_changed_objects_read_back_and_others_keep_their_bytes(seed: int, size: 
         assert results_of(written) == (results or None)
     if not isinstance(again, JsonStream):
         assert again.write(results if again.is_resource_list else ()) == written
+
+
+ADDED = re.compile(rb"\r?\n *added: 1(?=\r?\n)")
+ADDED_IN_FLOW = re.compile(rb',\s*(?:added|"added"): 1')
+
+
+@bounded(800)
+@given(SEEDS, SIZES)
+def test_adding_a_key_adds_a_line_and_changes_nothing_else(seed: int, size: int) -> None:
+    text = compose_text(seed, size)
+    stream = read_stream(text.data)
+    if isinstance(stream, JsonStream) or not text.data.endswith(b"\n"):
+        return
+    for n, item in enumerate(stream.items):
+        if b"&" in text.chunks[n] or item.found.aliases:
+            continue
+        item.replace({**item.value, "added": 1})
+        added = ADDED_IN_FLOW if item.found.flow else ADDED
+        assert added.sub(b"", stream.write()) == text.data
+        item.replace(item.original)
 
 
 def results_of(data: bytes) -> Any:

@@ -226,6 +226,7 @@ def test_nodes_span_their_text_without_trailing_comments_and_blank_lines() -> No
         ("|-\n  x\n   \n\n", "|-\n  x\n   "),
         ("|-\n  x\n  \n\n", "|-\n  x"),
         ("|2-\n   x\n   \n", "|2-\n   x\n   "),
+        ("|2-\n\n   \n\n", "|2-\n\n   "),
         ("| # a + b\n  x\n\n", "| # a + b\n  x"),
         ("!a+ |\n  x\n\n", "!a+ |\n  x"),
         ("|\n\n\n", "|"),
