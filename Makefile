@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 
-.PHONY: demo tools test lint format fuzz bench clean
+.PHONY: demo tools test image-test lint format fuzz bench clean
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -16,6 +16,10 @@ demo: $(VENV)/.ready
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest
+
+# Builds the image without a daemon and runs the function in it; says so where it cannot.
+image-test: $(VENV)/.ready
+	@PATH="$(CURDIR)/$(BIN):$$PATH" tools/image-test.sh
 
 # Real tools for the end-to-end tests, which are skipped without them.
 tools: .tools/kustomize
