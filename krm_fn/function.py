@@ -142,6 +142,23 @@ def admit(
     return report
 
 
+def lint(streams: Sequence[Stream], admission: Admission, rule_paths: Sequence[str]) -> Report:
+    """What may be wrong with rules, all of it; on sample objects also what they do to them.
+
+    Raises KrmFnError where a rule cannot be read or does not compile.
+    """
+    rules = collect(admission, [], None, "", rule_paths)
+    cluster = _cluster([], admission, rules)
+    _, findings = _compile(rules, admission, cluster, lint=True)
+    report = Report(rules=len(rules.rules), with_changes=False)
+    if any(stream.items for stream in streams):
+        report = admit(streams, admission, rule_paths=rule_paths)
+        known = {finding.message for finding in findings}
+        report.findings = [f for f in report.findings if f.message not in known]
+    report.findings = [*findings, *report.findings]
+    return report
+
+
 class _Run:
     """What all objects of a run share."""
 
@@ -223,7 +240,7 @@ class _Run:
 
 
 def _compile(
-    rules: RuleSet, admission: Admission, cluster: Cluster
+    rules: RuleSet, admission: Admission, cluster: Cluster, *, lint: bool = False
 ) -> tuple[list[Plugin], list[Finding]]:
     plugins: list[Plugin] = []
     findings: list[Finding] = []
@@ -232,7 +249,11 @@ def _compile(
         section = admission.sections.get(entry.section)
         if not mine and section is None:
             continue
-        options = {entry.section: section, "onRuleError": admission.on_rule_error}
+        options = {
+            entry.section: section,
+            "onRuleError": admission.on_rule_error,
+            "lint": lint,
+        }
         compiled = _load(entry).compile(mine, options, cluster)
         plugins += compiled.plugins
         findings += compiled.findings

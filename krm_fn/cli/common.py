@@ -220,12 +220,17 @@ def _read(options: Options) -> Iterator[Stream]:
     for name in names:
         if name == "-":
             yield _read_stdin()
-        elif not os.path.exists(name):
-            raise InputError(f"does not exist (looked in {os.getcwd()})", name)
         else:
-            for file in manifests(name):
-                if not _is_kustomization(file):
-                    yield read_stream(_read_file(file, InputError), file)
+            yield from read_files(name)
+
+
+def read_files(name: str) -> Iterator[Stream]:
+    """The manifests of a file, or in a directory and below. Raises InputError."""
+    if not os.path.exists(name):
+        raise InputError(f"does not exist (looked in {os.getcwd()})", name)
+    for file in manifests(name):
+        if not _is_kustomization(file):
+            yield read_stream(_read_file(file, InputError), file)
 
 
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -310,6 +315,7 @@ __all__ = [
     "Options",
     "admit_manifests",
     "manifest_options",
+    "read_files",
     "use_colour",
     "write_reports",
 ]

@@ -80,16 +80,17 @@ class Report:
     def summary(self) -> str:
         """`5 objects, 2 changed, 1 rejected, 0 warnings (3 rules)`."""
         parts = [
-            _plural(self.total, "object"),
+            count(self.total, "object"),
             f"{self.count(Outcome.CHANGED)} changed",
             f"{self.count(Outcome.REJECTED)} rejected",
         ]
         dropped = self.count(Outcome.DROPPED)
         if dropped:
             parts.append(f"{dropped} dropped")
-        parts.append(_plural(self.severities()[Severity.WARNING], "warning"))
-        return f"{', '.join(parts)} ({_plural(self.rules, 'rule')})"
+        parts.append(count(self.severities()[Severity.WARNING], "warning"))
+        return f"{', '.join(parts)} ({count(self.rules, 'rule')})"
 
 
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def count(number: int, noun: str) -> str:
+    """`1 object`, `2 objects`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

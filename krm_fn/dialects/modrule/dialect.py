@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from krm_fn.admission import Cause, Cluster, Compiled, Finding, Rule, RuleRef
+from krm_fn.admission import Cause, Cluster, Compiled, Finding, Rule
 from krm_fn.config.admission import OnRuleError
 from krm_fn.config.fields import Section
 from krm_fn.dialects.modrule.chance import read_chance
@@ -34,7 +34,8 @@ class ModRules:
     def compile(
         self, rules: Sequence[Rule], options: Mapping[str, Any], cluster: Cluster
     ) -> Compiled:
-        """Compile all rules. Options: `modRules` (a Section or None) and `onRuleError`.
+        """Compile all rules. Options: `modRules` (a Section or None), `onRuleError`, and `lint`
+        (say everything that may be a mistake).
 
         Raises RuleError with a line for everything that is wrong.
         """
@@ -43,7 +44,7 @@ class ModRules:
         findings: list[Finding] = []
         compiled: list[CompiledRule] = []
         for rule in rules:
-            made = self._compile_one(rule, findings)
+            made = self._compile_one(rule, findings, bool(options.get("lint")))
             if isinstance(made, CompiledRule):
                 compiled.append(made)
             else:
@@ -58,7 +59,9 @@ class ModRules:
         """Refuse what is wrong in the section `modRules`, also where no ModRule uses it."""
         read_scope(section, "default")
 
-    def _compile_one(self, rule: Rule, findings: list[Finding]) -> CompiledRule | list[str]:
+    def _compile_one(
+        self, rule: Rule, findings: list[Finding], lint: bool
+    ) -> CompiledRule | list[str]:
         """A compiled rule with findings about it, or everything that is wrong with it."""
         ref = rule.ref
         api_version = rule.value.get("apiVersion")
@@ -79,10 +82,10 @@ class ModRules:
             texts += [_problem(rule, field, f": unknown field{hint}") for field, hint in unknown]
             return texts
         findings += (
-            _warning(ref, field, f": unknown field, which a cluster drops without a word{hint}")
+            _warning(rule, field, f": unknown field, which a cluster drops without a word{hint}")
             for field, hint in unknown
         )
-        findings += (_warning(ref, hint.field, f": {hint.message}") for hint in hints(made))
+        findings += (_warning(rule, hint.field, f": {hint.message}") for hint in hints(made, lint))
         return made
 
 
@@ -103,7 +106,10 @@ def _problem(rule: Rule, field: str, text: str) -> str:
     return f"{place}: {rule.ref}: {field}{text}" if place else f"{rule.ref}: {field}{text}"
 
 
-def _warning(ref: RuleRef, field: str, text: str) -> Finding:
+def _warning(rule: Rule, field: str, text: str) -> Finding:
+    ref = rule.ref
+    if ref.origin is not None and ref.origin.line is not None and rule.line is not None:
+        ref = replace(ref, origin=replace(ref.origin, line=rule.line(_path(field))))
     return Finding(Cause.WARNING, False, f"{field}{text}", (replace(ref, part=field),))
 
 

@@ -17,6 +17,7 @@ from krm_fn.dialects.modrule.criteria import Criterion
 from krm_fn.dialects.modrule.keyparts import expand_key_parts
 from krm_fn.dialects.modrule.rule import CompiledOperation, CompiledRule
 from krm_fn.dialects.modrule.spec import MatchItem
+from krm_fn.dialects.modrule.value import boolean_words, read_value
 from krm_fn.kube.fieldnames import FIELD_NAMES
 from krm_fn.lang.select import FanOut, Select
 from krm_fn.lang.select.lint import lint
@@ -34,20 +35,26 @@ class Hint:
     message: str
 
 
-def hints(rule: CompiledRule) -> Iterator[Hint]:
-    """What there is to say about a rule, in the order of its fields."""
+def hints(rule: CompiledRule, every: bool = False) -> Iterator[Hint]:
+    """What there is to say about a rule, in the order of its fields.
+
+    With `every` also what is right in some rules and a trap in others, as a lint asks for.
+    """
     for n, criterion in enumerate(rule.criteria):
         field = f"spec.match[{n}]"
         yield from (Hint(field, message) for message in _criterion(criterion))
-        yield from (Hint(f"{field}.select", m) for m in _select(criterion.select))
+        yield from (Hint(f"{field}.select", m) for m in _select(criterion.select, every))
     for n, operation in enumerate(rule.operations):
         field = f"spec.patch[{n}]"
         if operation.fan_out is not None:
-            yield from (Hint(f"{field}.select", m) for m in _select(operation.fan_out))
+            yield from (Hint(f"{field}.select", m) for m in _select(operation.fan_out, every))
         yield from (Hint(f"{field}.path", message) for message in _path(operation))
         yield from (Hint(f"{field}.value", message) for message in _value(operation))
     if set(rule.spec.admission_operations) == {"DELETE"}:
         yield Hint("spec.admissionOperations", "nothing is deleted here; the rule is never asked")
+    elif every and "DELETE" in rule.spec.admission_operations and rule.operations:
+        message = "a patch on DELETE fails the request in a cluster: there is no object to change"
+        yield Hint("spec.admissionOperations", message)
 
 
 # ------------------------------------------------------------------------------------------ match
@@ -98,10 +105,10 @@ def _quoted_text(item: MatchItem) -> Iterator[str]:
 # ---------------------------------------------------------------------------------------- selects
 
 
-def _select(select: Select | FanOut) -> Iterator[str]:
+def _select(select: Select | FanOut, every: bool) -> Iterator[str]:
     tree = select.node if isinstance(select, Select) else select.path
     for trap in lint(select.text, tree):
-        if trap.code in _MISTAKES:
+        if every or trap.code in _MISTAKES:
             yield f"{trap.line}:{trap.column}: {trap.message}"
     yield from _misspelt(tree)
 
@@ -109,7 +116,7 @@ def _select(select: Select | FanOut) -> Iterator[str]:
 _MISTAKES: Final = frozenset(
     ("bad-regex", "bare-filter", "empty-range", "length-in-list", "negative-index")
 )
-"""Traps that nobody walks into on purpose; the others are for a lint."""
+"""Traps that nobody walks into on purpose."""
 
 
 def _misspelt(tree: Node) -> Iterator[str]:
@@ -185,3 +192,6 @@ def _value(operation: CompiledOperation) -> Iterator[str]:
     value = operation.item.value
     if operation.is_constant and value is not None and expand_key_parts(value) != value:
         yield "outside of {{ }}, .#0 becomes the text (index .SelectKeyParts 0)"
+    if operation.is_constant and value is not None:
+        for word in dict.fromkeys(boolean_words(value)):
+            yield f"{word} is the boolean {str(read_value(word)).lower()}; quote it for a text"

@@ -10,6 +10,7 @@ Source: sigs.k8s.io/yaml YAMLToJSON over yaml.v2 v2.3.0; the ModRule specificati
 from __future__ import annotations
 
 import math
+import re
 import struct
 from typing import Any, Final
 
@@ -30,6 +31,33 @@ def read_value(text: str) -> Any:
         reason = error.message.removeprefix("not valid YAML: ")
         raise EvaluationError(f"the value is not valid YAML: {reason}") from None
     return None if node is None else _Converter().json(node)
+
+
+_BOOLEAN_WORD: Final = re.compile(r"\b(?:[yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF)\b")
+
+
+def boolean_words(text: str) -> list[str]:
+    """Words in a value that read as booleans and are texts for other YAML readers: y, on, No ..."""
+    if not _BOOLEAN_WORD.search(text):
+        return []
+    try:
+        node = compose_first(text, _SIGS)
+    except YamlError:
+        return []
+    words: list[str] = []
+    pending: list[Node] = [] if node is None else [node]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, MappingNode):
+            for _, key, value in reversed(node.pairs):
+                pending += (value, key)
+        elif isinstance(node, SequenceNode):
+            pending += reversed(node.items)
+        elif type(node.value) is bool:
+            word = text[node.start : node.end]
+            if word.lower() not in ("true", "false"):
+                words.append(word)
+    return words
 
 
 class _Converter:

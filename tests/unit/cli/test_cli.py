@@ -330,3 +330,48 @@ def _waits_for_input(pid: int) -> bool:
         return Path(f"/proc/{pid}/wchan").read_text() in ("pipe_read", "anon_pipe_read")
     except OSError:
         return False
+
+
+TRAPS = """\
+apiVersion: api.kubemod.io/v1beta1
+kind: ModRule
+metadata: {name: traps}
+spec:
+  type: Patch
+  match:
+  - select: $.kind == "Deployment"
+  - select: $.spec.paused != true
+  patch:
+  - op: add
+    path: /metadata/labels/x
+    value: 'on'
+  - op: add
+    path: /spec/list/-1
+    value: x
+"""
+
+
+def test_lint_says_what_may_be_wrong_with_file_line_and_field() -> None:
+    Path("traps.yaml").write_text(TRAPS)
+    done = krm_fn("lint", "traps.yaml")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("warning: spec.match[1].select: 1:15: != is true, too, where the")
+    assert lines[0].endswith("(ModRule traps) [traps.yaml:8]")
+    assert lines[1].startswith("warning: spec.patch[0].value: on is the boolean true; quote it")
+    assert len(lines) == 2
+    assert done.stderr == "1 rule in 1 file, 2 warnings\n"
+
+
+def test_lint_tries_rules_on_samples_where_given() -> None:
+    Path("traps.yaml").write_text(TRAPS)
+    done = krm_fn("lint", "traps.yaml", "-f", "m")
+    assert "not idempotent" in done.stdout
+    assert Path("m/web.yaml").read_text() == DEPLOYMENT
+
+
+def test_lint_fails_for_a_rule_that_does_not_load() -> None:
+    Path("traps.yaml").write_text(TRAPS.replace("'on'", "8080"))
+    done = krm_fn("lint", "traps.yaml")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "traps.yaml:12: ModRule traps: spec.patch[0].value" in done.stderr

@@ -1,0 +1,61 @@
+"""`krm-fn lint`: what may be wrong with rules, before any object meets them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from krm_fn import limits
+from krm_fn.admission import Cause
+from krm_fn.cli.common import read_files
+from krm_fn.config.admission import Admission, Mode, OnReject
+from krm_fn.config.sources import manifests
+from krm_fn.errors import RuleError
+from krm_fn.function import lint as lint_rules
+from krm_fn.report import text
+from krm_fn.report.model import count
+
+
+@click.command()
+@click.argument("rules", nargs=-1, required=True, metavar="RULES...")
+@click.option(
+    "-f",
+    "--filename",
+    "filenames",
+    multiple=True,
+    metavar="FILE|DIR",
+    help="Sample manifests: also say what the rules do to them that may be wrong (order, "
+    "idempotence, missing values, rules that never see any).",
+)
+@click.option("-n", "--namespace", default="default", help="The namespace of what has none.")
+def lint(rules: tuple[str, ...], filenames: tuple[str, ...], namespace: str) -> int:
+    """Say what may be wrong with rules; exit status 1 if one does not even load.
+
+    \b
+    krm-fn lint rules/
+    krm-fn lint rules/ -f samples/
+    """
+    admission = Admission(mode=Mode.VALIDATE, on_reject=OnReject.WARN)
+    context = replace(admission.context, default_namespace=namespace)
+    admission = replace(admission, context=context)
+    with limits.deep_stack():
+        streams = [s for name in filenames for s in read_files(name)]
+        try:
+            report = lint_rules(streams, admission, rules)
+        except RuleError as error:
+            for line in str(error).splitlines():
+                click.echo(f"error {line}", err=True)
+            return 1
+    for entry in report.objects:
+        # That a rule rejects an object is what it is for.
+        findings = tuple(f for f in entry.findings if f.cause is not Cause.REJECTED)
+        report.objects[report.objects.index(entry)] = replace(entry, findings=findings)
+    lines = text.lines(report)[:-1]
+    for line in lines:
+        click.echo(line)
+    files = sum(1 for path in rules for _ in manifests(path))
+    counts = ((report.rules, "rule"), (files, "file"), (len(lines), "warning"))
+    said = [count(number, noun) for number, noun in counts]
+    click.echo(f"{said[0]} in {said[1]}, {said[2]}", err=True)
+    return 0
