@@ -21,6 +21,7 @@ from krm_fn.admission import (
     Finding,
     Operation,
     Plugin,
+    RuleRef,
     Trace,
     Verdict,
     net_changes,
@@ -173,6 +174,7 @@ class _Run:
         self.admission = admission
         self.cluster = cluster
         self.old_objects = old_objects
+        self._told: set[tuple[tuple[RuleRef, ...], str]] = set()
 
     def admit_all(self, targets: Sequence[Item]) -> dict[Item, ObjectReport]:
         """Admit Namespaces first, since others are then seen in namespaces as admitted."""
@@ -208,10 +210,20 @@ class _Run:
             finding = idempotence(self.chain, head, verdict, self.cluster, old, denies)
             if finding is not None:
                 verdict = replace(verdict, findings=(*verdict.findings, finding))
+        verdict = replace(verdict, findings=tuple(filter(self._is_new, verdict.findings)))
         if admission.on_reject is OnReject.WARN or admission.mode is Mode.AUDIT:
             findings = tuple(replace(f, denies=False) for f in verdict.findings)
             verdict = replace(verdict, findings=findings)
         return verdict
+
+    def _is_new(self, finding: Finding) -> bool:
+        """What a rule needs to know and nobody does is told once, not for every object."""
+        if finding.cause is not Cause.UNDECIDED:
+            return True
+        key = finding.rules, finding.message
+        told = key in self._told
+        self._told.add(key)
+        return not told
 
     def _carry_out(self, item: Item, namespace: str, verdict: Verdict) -> ObjectReport:
         before = item.value

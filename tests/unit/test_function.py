@@ -293,6 +293,15 @@ spec:
     assert read_stream(done.stdout).items[0].value["data"]["team"] == "shop"
 
 
+def test_what_is_not_known_of_a_namespace_is_told_once() -> None:
+    reads = LABEL.replace("\n    matchValue: ConfigMap", "").replace(
+        "value: done", "value: '{{ len .Target.syntheticRefs.namespace.metadata.labels }}'"
+    )
+    done = function(with_config(reads, "modRules: {targetResources: ['*']}"))
+    assert done.status == 0, done.stderr
+    assert done.stderr.count("syntheticRefs") == 1
+
+
 def test_rules_in_the_image_apply_without_a_function_config(tmp_path: Path) -> None:
     (tmp_path / "rule.yaml").write_text(LABEL)
     done = function(LIST, KRM_FN_IMAGE_RULES=str(tmp_path))
