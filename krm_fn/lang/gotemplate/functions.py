@@ -194,17 +194,24 @@ def call(function: Any, *arguments: Any) -> Any:
 
 @BUILTINS.function("print", "...any", budget=True)
 def print_(budget: Budget, *values: Any) -> str:
-    return sprint(values, budget.output)
+    return _paid(budget, values, sprint(values, budget.output))
+
+
+def _paid(budget: Budget, values: Sequence[Any], text: str) -> str:
+    """Pay for printing: what is no text costs more than the text that it makes."""
+    if not all(type(value) is str for value in values):
+        budget.spend(len(text) // 2)
+    return text
 
 
 @BUILTINS.function("println", "...any", budget=True)
 def println(budget: Budget, *values: Any) -> str:
-    return sprintln(values, budget.output)
+    return _paid(budget, values, sprintln(values, budget.output))
 
 
 @BUILTINS.function("printf", "string ...any", budget=True)
 def printf(budget: Budget, template: str, *values: Any) -> str:
-    return sprintf(template, values, budget.output)
+    return _paid(budget, values, sprintf(template, values, budget.output))
 
 
 def _joined(budget: Budget, values: Sequence[Any]) -> str:
@@ -212,7 +219,7 @@ def _joined(budget: Budget, values: Sequence[Any]) -> str:
     if len(values) == 1 and type(values[0]) is str:
         return values[0]
     shown = ["<no value>" if v is None else indirect(v) for v in values]
-    return sprint(shown, budget.output)
+    return _paid(budget, values, sprint(shown, budget.output))
 
 
 @BUILTINS.function("html", "...any", budget=True)

@@ -657,7 +657,8 @@ def _invoke(
     arguments: Sequence[Operand],
     final: Any,
 ) -> Any:
-    """Call a method, whose signature is known only now."""
+    """Call a method, whose signature is known only now, so that it is compiled each time."""
+    state.budget.spend(12)
     call = _call(Identifier(node.pos, name, function), node, arguments)
     return call(state, dot, final)
 

@@ -8,9 +8,8 @@ neither templates nor functions.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krm_fn.lang.gotemplate.tree import Frozen
 from krm_fn.lang.gotemplate.values import RefusedError
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ _WORD: Final = 8
 """The bytes of which a number is drawn."""
 
 
-class Sources(Frozen):
+class Sources(NamedTuple):
     """What a render may take for the time and for random: by default nothing.
 
     `clock` is the moment that is now (UTC if it names no zone). `seed` is any text, none if empty:

@@ -393,12 +393,12 @@ class _Reader:
         if len(text) <= places or text[0] not in ".,":
             raise _BadError
         digits = text[1:10]
-        sign = re.fullmatch("([+-]?)([0-9]+)", digits)
-        if digits and sign is None:
+        # Go reads a sign here, even one that no digit follows.
+        if not re.fullmatch("[+-]?[0-9]*", digits):
             raise _BadError
-        if digits.startswith("-") and int(digits):
+        number = int(digits.lstrip("+-") or "0")
+        if digits.startswith("-") and number:
             raise _RangeError("fractional second")
-        number = int(digits or "0")
         self.nanosecond = number * 10 ** (9 - len(digits))
         self.at += places + 1
 

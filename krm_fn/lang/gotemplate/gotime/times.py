@@ -265,7 +265,7 @@ def _format(time: Time, budget: Budget, layout: str) -> str:
 
 def formatted(budget: Budget, fields: layouts.Fields, layout: str) -> str:
     """A time in a layout; raises LimitError."""
-    budget.spend(len(layout))
+    budget.spend(8 + len(layout))
     text = layouts.write(fields, layout, budget.output)
     if text is None:
         budget.text(budget.output + 1)

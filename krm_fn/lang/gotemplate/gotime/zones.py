@@ -11,11 +11,12 @@ import zoneinfo
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-_YEAR_ONE: Final = datetime(1, 1, 1, tzinfo=UTC)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _CYCLE: Final = 146_097 * 86_400
 """The seconds of 400 years, after which the calendar repeats, and zones with it."""
-_LATEST: Final = 9_000 * 31_556_952
-_EARLIEST: Final = 2 * 31_556_952
+_YEAR: Final = 31_556_952
+_LATEST: Final = 7_000 * _YEAR
+_EARLIEST: Final = -1_900 * _YEAR
 
 _OF_THE_MACHINE: Final = ("localtime", "posixrules")
 """Names in the database that mean whatever this machine is set to."""
@@ -44,12 +45,11 @@ def load_zone(name: str) -> zoneinfo.ZoneInfo | None:
 def zone_at(zone: zoneinfo.ZoneInfo, seconds: int) -> tuple[str, int]:
     """The abbreviation and the offset in seconds that hold in a zone.
 
-    The moment is in seconds since the year 1, UTC; it may lie outside of what Python's datetime
-    can hold.
+    The moment is in seconds since 1970; it may lie outside of what Python's datetime can hold.
     """
     if seconds > _LATEST:
         seconds = _LATEST - _CYCLE + (seconds - _LATEST) % _CYCLE
-    moment = _YEAR_ONE + timedelta(seconds=max(seconds, _EARLIEST))
+    moment = _EPOCH + timedelta(seconds=max(seconds, _EARLIEST))
     local = moment.astimezone(zone)
     offset = local.utcoffset()
     assert offset is not None

@@ -25,7 +25,12 @@ def wrap_int64(number: int) -> int:
 
 def strval(budget: Budget, value: Any) -> str:
     """A value as text: %v. Source: Sprig's strval."""
-    return value if type(value) is str else sprint([value], budget.output)
+    if type(value) is str:
+        return value
+    text = sprint([value], budget.output)
+    # Printing costs more than the text that it makes.
+    budget.spend(3 + len(text) // 2)
+    return text
 
 
 def strings_of(budget: Budget, value: Any) -> list[str]:
@@ -44,6 +49,7 @@ def strings_of(budget: Budget, value: Any) -> list[str]:
             size += len(text)
             budget.text(size)
             texts.append(text)
+    budget.spend(size // 16)
     return texts
 
 

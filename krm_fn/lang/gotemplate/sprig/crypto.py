@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
 from krm_fn.lang.gofmt import from_bytes, is_nil, to_bytes
-from krm_fn.lang.goprintf import sprint
+from krm_fn.lang.gotemplate.sprig.convert import strval
 from krm_fn.lang.gotemplate.sprig.encodings import wrong_base64
 from krm_fn.lang.gotemplate.state import Budget
 from krm_fn.lang.gotemplate.values import TYPES, Family, FunctionError, Object, RefusedError, Type
@@ -157,11 +157,12 @@ def encrypt_aes(password: str, text: str) -> str:
     _refuse()
 
 
-@FUNCTIONS.function("decryptAES", "string string")
-def decrypt_aes(password: str, text: str) -> str:
+@FUNCTIONS.function("decryptAES", "string string", budget=True)
+def decrypt_aes(budget: Budget, password: str, text: str) -> str:
     """The text that Sprig's encryptAES encrypted: AES-256-CBC, the first block first, in base64."""
     if not text:
         return ""
+    budget.spend(40 + len(text) // 8)
     data = _base64(text)
     key = to_bytes(password)[:32].ljust(32, b"\0")
     start, blocks = data[:16], data[16:]
@@ -200,9 +201,11 @@ _BEGIN: Final = re.compile(r"(?:\A|(?<=\n))-----BEGIN ([^\n]*?)-----[ \t\r]*(?:\
 _HEADERS: Final = re.compile(r"(?:[^\n:]*:[^\n]*\n)*")
 
 
-def _pem(text: str) -> tuple[str, bytes] | None:
+def _pem(budget: Budget, text: str) -> tuple[str, bytes] | None:
     """The type and the bytes of the first block of a text that is whole; None if none is."""
     for kind, body in _blocks(text):
+        # A block that is not whole is read, and those inside it are read again.
+        budget.spend(10 + len(body) // 8)
         body = body[_headers_end(body) :]
         data = re.sub(r"[ \t\r\n]", "", body).encode("latin-1")
         if wrong_base64(data) is None:
@@ -227,9 +230,9 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
             yield match[1], text[match.end() : end + 1]
 
 
-def _key_block(text: str) -> tuple[str, bytes]:
+def _key_block(budget: Budget, text: str) -> tuple[str, bytes]:
     """The type and the bytes of a private key; raises FunctionError where the text has none."""
-    block = _pem(text)
+    block = _pem(budget, text)
     if block is None:
         raise FunctionError("no PEM data in input")
     kind, data = block
@@ -241,9 +244,9 @@ def _key_block(text: str) -> tuple[str, bytes]:
     return kind, data
 
 
-def _parsed_key(text: str) -> None:
+def _parsed_key(budget: Budget, text: str) -> None:
     """Check that a text is a private key; raises FunctionError."""
-    kind, data = _key_block(text)
+    kind, data = _key_block(budget, text)
     if len(data) > _KEY_BYTES:
         raise FunctionError(f"it has more than {_KEY_BYTES:,} bytes")
     from cryptography.exceptions import UnsupportedAlgorithm
@@ -266,7 +269,7 @@ def build_custom_cert(budget: Budget, certificate: str, key: str) -> Certificate
             texts.append(from_bytes(_base64(text)))
         except FunctionError:
             raise FunctionError(f"unable to decode base64 {name}") from None
-    block = _pem(texts[0])
+    block = _pem(budget, texts[0])
     if block is None:
         raise FunctionError("unable to decode certificate")
     budget.spend(_SLOW // 10)
@@ -282,7 +285,7 @@ def build_custom_cert(budget: Budget, certificate: str, key: str) -> Certificate
         reason = f"error parsing certificate: decodedCert.Bytes: {error}"
         raise FunctionError(reason) from None
     try:
-        _parsed_key(texts[1])
+        _parsed_key(budget, texts[1])
     except FunctionError as error:
         raise FunctionError(f"error parsing private key: {error}") from None
     return Certificate(texts[0], texts[1])
@@ -303,31 +306,31 @@ _CERTIFICATE_TYPES: Final = {**TYPES, "certificate": _CERTIFICATE}
 def _check_names(budget: Budget, addresses: list[Any], names: list[Any]) -> None:
     """Check a certificate's addresses and names. A nil list has neither."""
     for address in [] if is_nil(addresses) else addresses:
-        shown = sprint([address], budget.output)
+        budget.spend(4)
         if type(address) is not str:
-            raise FunctionError(f"error parsing ip: {shown} is not a string")
+            raise FunctionError(f"error parsing ip: {strval(budget, address)} is not a string")
         try:
             ipaddress.ip_address(address)
         except ValueError:
-            raise FunctionError(f"error parsing ip: {shown}") from None
+            raise FunctionError(f"error parsing ip: {address}") from None
     for name in [] if is_nil(names) else names:
         if type(name) is not str:
-            shown = sprint([name], budget.output)
+            shown = strval(budget, name)
             raise FunctionError(f"error processing alternate dns name: {shown} is not a string")
 
 
-def _check_key(key: str) -> None:
+def _check_key(budget: Budget, key: str) -> None:
     try:
-        _key_block(key)
+        _key_block(budget, key)
     except FunctionError as error:
         raise FunctionError(f"parsing private key: {error}") from None
 
 
-def _check_authority(authority: Certificate) -> None:
-    if _pem(authority.cert) is None:
+def _check_authority(budget: Budget, authority: Certificate) -> None:
+    if _pem(budget, authority.cert) is None:
         raise FunctionError("unable to decode certificate")
     try:
-        _key_block(authority.key)
+        _key_block(budget, authority.key)
     except FunctionError as error:
         raise FunctionError(f"error parsing private key: {error}") from None
 
@@ -337,9 +340,9 @@ def gen_ca(name: str, days: int) -> Certificate:
     _refuse()
 
 
-@FUNCTIONS.function("genCAWithKey", "string int string")
-def gen_ca_with_key(name: str, days: int, key: str) -> Certificate:
-    _check_key(key)
+@FUNCTIONS.function("genCAWithKey", "string int string", budget=True)
+def gen_ca_with_key(budget: Budget, name: str, days: int, key: str) -> Certificate:
+    _check_key(budget, key)
     _refuse()
 
 
@@ -355,7 +358,7 @@ def gen_self_signed_cert(
 def gen_self_signed_cert_with_key(
     budget: Budget, name: str, addresses: list[Any], names: list[Any], days: int, key: str
 ) -> Certificate:
-    _check_key(key)
+    _check_key(budget, key)
     _check_names(budget, addresses, names)
     _refuse()
 
@@ -371,7 +374,7 @@ def gen_signed_cert(
     days: int,
     authority: Certificate,
 ) -> Certificate:
-    _check_authority(authority)
+    _check_authority(budget, authority)
     _check_names(budget, addresses, names)
     _refuse()
 
@@ -391,7 +394,7 @@ def gen_signed_cert_with_key(
     authority: Certificate,
     key: str,
 ) -> Certificate:
-    _check_key(key)
-    _check_authority(authority)
+    _check_key(budget, key)
+    _check_authority(budget, authority)
     _check_names(budget, addresses, names)
     _refuse()

@@ -86,27 +86,35 @@ def date_in_zone(budget: Budget, draws: Draws, layout: str, value: Any, zone: st
     time = _moment(draws, value)
     found = None
     if zone not in ("", "UTC", "Local"):
+        # A zone is read from a file, unless it was before; the price must not tell.
+        budget.spend(150)
         try:
             found = load_zone(zone)
         except NoZonesError:
             reason = "needs a time zone database: install the package tzdata"
             raise RefusedError(reason) from None
-    name, offset = zone_at(found, time.seconds) if found is not None else ("UTC", 0)
+    name, offset = zone_at(found, int(unix(time))) if found is not None else ("UTC", 0)
     return formatted(budget, time.fields(name, offset), layout)
 
 
-@FUNCTIONS.function("dateModify date_modify", "string time", types=_TYPES)
-def date_modify(duration: str, time: Time) -> Time:
+def _span(budget: Budget, text: str) -> int:
+    """The nanoseconds of a duration; raises FunctionError."""
+    budget.spend(len(text))
+    return int(parse_duration(text))
+
+
+@FUNCTIONS.function("dateModify date_modify", "string time", types=_TYPES, budget=True)
+def date_modify(budget: Budget, duration: str, time: Time) -> Time:
     """The time moved by a duration; unmoved if that is none."""
     try:
-        return time.plus(int(parse_duration(duration)))
+        return time.plus(_span(budget, duration))
     except FunctionError:
         return time
 
 
-@FUNCTIONS.function("mustDateModify must_date_modify", "string time", types=_TYPES)
-def must_date_modify(duration: str, time: Time) -> Time:
-    return time.plus(int(parse_duration(duration)))
+@FUNCTIONS.function("mustDateModify must_date_modify", "string time", types=_TYPES, budget=True)
+def must_date_modify(budget: Budget, duration: str, time: Time) -> Time:
+    return time.plus(_span(budget, duration))
 
 
 @FUNCTIONS.function("toDate", "string string", budget=True)
@@ -120,7 +128,7 @@ def to_date(budget: Budget, layout: str, text: str) -> Time:
 
 @FUNCTIONS.function("mustToDate", "string string", budget=True)
 def must_to_date(budget: Budget, layout: str, text: str) -> Time:
-    budget.spend(len(layout) + len(text) // 4)
+    budget.spend(16 + 2 * len(layout) + len(text) // 4)
     return parse_time(layout, text)
 
 
@@ -152,13 +160,13 @@ _SPANS: Final = (
 )
 
 
-@FUNCTIONS.function("durationRound", "any", draws=True)
-def duration_round(draws: Draws, value: Any) -> str:
+@FUNCTIONS.function("durationRound", "any", budget=True, draws=True)
+def duration_round(budget: Budget, draws: Draws, value: Any) -> str:
     """A duration, or the one since a time, in the largest unit of which it has more than one."""
     span = 0
     if type(value) is str:
         try:
-            span = int(parse_duration(value))
+            span = _span(budget, value)
         except FunctionError:
             span = 0
     elif type(value) is GoInt64:

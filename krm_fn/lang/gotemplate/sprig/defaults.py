@@ -53,16 +53,18 @@ def fail(message: str) -> str:
 # JSON. toJson, toPrettyJson and fromJson answer what they have instead of an error.
 
 
-@FUNCTIONS.function("fromJson", "string")
-def from_json(text: str) -> Any:
+@FUNCTIONS.function("fromJson", "string", budget=True)
+def from_json(budget: Budget, text: str) -> Any:
+    budget.spend(len(text) // 8)
     try:
         return decode(text)
     except DecodeError as error:
         return error.value
 
 
-@FUNCTIONS.function("mustFromJson", "string")
-def must_from_json(text: str) -> Any:
+@FUNCTIONS.function("mustFromJson", "string", budget=True)
+def must_from_json(budget: Budget, text: str) -> Any:
+    budget.spend(len(text) // 8)
     try:
         return decode(text)
     except DecodeError as error:

@@ -12,6 +12,7 @@ import zlib
 from typing import Final
 
 from krm_fn.lang.gofmt import from_bytes, to_bytes
+from krm_fn.lang.gotemplate.state import Budget
 from krm_fn.lang.gotemplate.values import Family
 
 FUNCTIONS: Final = Family()
@@ -26,8 +27,9 @@ def b64enc(text: str) -> str:
     return base64.b64encode(to_bytes(text)).decode()
 
 
-@FUNCTIONS.function("b64dec", "string")
-def b64dec(text: str) -> str:
+@FUNCTIONS.function("b64dec", "string", budget=True)
+def b64dec(budget: Budget, text: str) -> str:
+    budget.spend(len(text) // 8)
     data = to_bytes(text)
     wrong = wrong_base64(data)
     if wrong is not None:
@@ -63,8 +65,9 @@ def b32enc(text: str) -> str:
     return base64.b32encode(to_bytes(text)).decode()
 
 
-@FUNCTIONS.function("b32dec", "string")
-def b32dec(text: str) -> str:
+@FUNCTIONS.function("b32dec", "string", budget=True)
+def b32dec(budget: Budget, text: str) -> str:
+    budget.spend(len(text) // 8)
     data = to_bytes(text).translate(None, b"\r\n")
     wrong = _wrong_base32(data)
     if wrong is not None:

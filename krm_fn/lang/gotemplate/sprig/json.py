@@ -25,7 +25,9 @@ def encode(budget: Budget, value: Any, indent: bool = False, escape: bool = True
     """A value as JSON; raises FunctionError where JSON has no such value, and LimitError."""
     writer = _Writer(budget, indent, escape)
     writer.value(value, 0)
-    return "".join(writer.parts)
+    text = "".join(writer.parts)
+    budget.spend(len(text) // 2)
+    return text
 
 
 class _Writer:
@@ -61,6 +63,7 @@ class _Writer:
         elif isinstance(value, Struct):
             self.map(value.fields, list(value.fields), depth)
         elif isinstance(value, Object):
+            self.budget.spend(8)
             self.value(value.go_json(), depth + 1)
         else:
             raise FunctionError("json: unsupported type: complex128")

@@ -41,13 +41,13 @@ def url_join(budget: Budget, parts: dict[str, Any]) -> str:
     if userinfo:
         user = _parsed(budget, f"proto://{userinfo}@host", "userinfo in dict").userinfo
     # Escapes cost time, and make up to three characters of one byte.
-    budget.spend((len(host) + len(path) + len(fragment)) // 8)
+    budget.spend((len(host) + len(path) + len(fragment)) // 4)
     url = URL(scheme, opaque, user, host, path, query, fragment)
     return url.text()
 
 
 def _parsed(budget: Budget, text: str, what: str) -> URL:
-    budget.spend(len(text) // 8)
+    budget.spend(len(text) // 4)
     try:
         return parse_url(text)
     except UrlError as error:

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from krm_fn.errors import LimitError
 from krm_fn.lang.gofmt import GoInt, GoInt64, format_float
-from krm_fn.lang.goprintf import sprint
-from krm_fn.lang.gotemplate.sprig.convert import to_float64, to_int64, wrap_int64
+from krm_fn.lang.gotemplate.sprig.convert import strval, to_float64, to_int64, wrap_int64
 from krm_fn.lang.gotemplate.state import Budget
 from krm_fn.lang.gotemplate.values import Family, FunctionError
 
@@ -53,7 +52,7 @@ def atoi(text: str) -> GoInt:
 @FUNCTIONS.function("toDecimal", "any", budget=True)
 def to_decimal(budget: Budget, value: Any) -> GoInt64:
     """The number that a text of octal digits stands for."""
-    return GoInt64(_parsed(sprint([value], budget.output), 8, clamp=False))
+    return GoInt64(_parsed(strval(budget, value), 8, clamp=False))
 
 
 def _parsed(text: str, base: int, clamp: bool) -> int:
@@ -191,29 +190,29 @@ def round_(value: Any, places: int, *options: float) -> float:
 # Decimals
 
 
-@FUNCTIONS.function("add1f", "any")
-def add1f(value: Any) -> float:
-    return _decimals([value, GoInt(1)], lambda a, b: a + b)
+@FUNCTIONS.function("add1f", "any", budget=True)
+def add1f(budget: Budget, value: Any) -> float:
+    return _decimals(budget, [value, GoInt(1)], lambda a, b: a + b)
 
 
-@FUNCTIONS.function("addf", "...any")
-def addf(*values: Any) -> float:
-    return _decimals([0.0, *values], lambda a, b: a + b)
+@FUNCTIONS.function("addf", "...any", budget=True)
+def addf(budget: Budget, *values: Any) -> float:
+    return _decimals(budget, [0.0, *values], lambda a, b: a + b)
 
 
-@FUNCTIONS.function("subf", "any ...any")
-def subf(*values: Any) -> float:
-    return _decimals(values, lambda a, b: a - b)
+@FUNCTIONS.function("subf", "any ...any", budget=True)
+def subf(budget: Budget, *values: Any) -> float:
+    return _decimals(budget, values, lambda a, b: a - b)
 
 
-@FUNCTIONS.function("mulf", "any ...any")
-def mulf(*values: Any) -> float:
-    return _decimals(values, lambda a, b: a * b)
+@FUNCTIONS.function("mulf", "any ...any", budget=True)
+def mulf(budget: Budget, *values: Any) -> float:
+    return _decimals(budget, values, lambda a, b: a * b)
 
 
-@FUNCTIONS.function("divf", "any ...any")
-def divf(*values: Any) -> float:
-    return _decimals(values, _quotient)
+@FUNCTIONS.function("divf", "any ...any", budget=True)
+def divf(budget: Budget, *values: Any) -> float:
+    return _decimals(budget, values, _quotient)
 
 
 def _quotient(first: Fraction, other: Fraction) -> Fraction:
@@ -227,10 +226,13 @@ def _quotient(first: Fraction, other: Fraction) -> Fraction:
 
 
 def _decimals(
-    values: list[Any] | tuple[Any, ...], combine: Callable[[Fraction, Fraction], Fraction]
+    budget: Budget,
+    values: list[Any] | tuple[Any, ...],
+    combine: Callable[[Fraction, Fraction], Fraction],
 ) -> float:
     result: Fraction | None = None
     for value in values:
+        budget.spend(12)
         number = to_float64(value)
         if not math.isfinite(number):
             raise FunctionError(f"Cannot create a Decimal from {format_float(number)}")

@@ -21,7 +21,9 @@ from krm_fn.lang.regex import compile_regex
 FUNCTIONS: Final = Family()
 
 
-def _compiled(pattern: str) -> Any:
+def _compiled(budget: Budget, pattern: str) -> Any:
+    # To compile a pattern costs much more than to read it.
+    budget.spend(20 + 3 * len(pattern))
     if any("\ud800" <= c <= "\udfff" for c in pattern):
         raise FunctionError("error parsing regexp: invalid UTF-8")
     try:
@@ -66,23 +68,23 @@ def _find_all(budget: Budget, regex: Any, data: bytes, count: int) -> Iterator[t
             yield start, end
 
 
-@FUNCTIONS.function("regexMatch", "string string")
-def regex_match(pattern: str, text: str) -> bool:
+@FUNCTIONS.function("regexMatch", "string string", budget=True)
+def regex_match(budget: Budget, pattern: str, text: str) -> bool:
     try:
-        regex = _compiled(pattern)
+        regex = _compiled(budget, pattern)
     except FunctionError:
         return False
     return regex.search(to_bytes(text)) is not None
 
 
-@FUNCTIONS.function("mustRegexMatch", "string string")
-def must_regex_match(pattern: str, text: str) -> bool:
-    return _compiled(pattern).search(to_bytes(text)) is not None
+@FUNCTIONS.function("mustRegexMatch", "string string", budget=True)
+def must_regex_match(budget: Budget, pattern: str, text: str) -> bool:
+    return _compiled(budget, pattern).search(to_bytes(text)) is not None
 
 
-@FUNCTIONS.function("regexFind mustRegexFind", "string string")
-def regex_find(pattern: str, text: str) -> str:
-    match = _compiled(pattern).search(to_bytes(text))
+@FUNCTIONS.function("regexFind mustRegexFind", "string string", budget=True)
+def regex_find(budget: Budget, pattern: str, text: str) -> str:
+    match = _compiled(budget, pattern).search(to_bytes(text))
     return "" if match is None else from_bytes(match.group())
 
 
@@ -90,7 +92,7 @@ def regex_find(pattern: str, text: str) -> str:
 def regex_find_all(budget: Budget, pattern: str, text: str, count: int) -> GoList:
     """The first `count` matches, all of them if it is negative."""
     data = to_bytes(text)
-    spans = _find_all(budget, _compiled(pattern), data, count)
+    spans = _find_all(budget, _compiled(budget, pattern), data, count)
     found = [from_bytes(data[start:end]) for start, end in spans]
     return string_list(found) if found else nil_list("[]string")
 
@@ -98,7 +100,7 @@ def regex_find_all(budget: Budget, pattern: str, text: str, count: int) -> GoLis
 @FUNCTIONS.function("regexSplit mustRegexSplit", "string string int", budget=True)
 def regex_split(budget: Budget, pattern: str, text: str, count: int) -> GoList:
     """The texts between matches; at most `count` of them if that is positive."""
-    regex = _compiled(pattern)
+    regex = _compiled(budget, pattern)
     if count == 0:
         return nil_list("[]string")
     data = to_bytes(text)
@@ -121,7 +123,7 @@ def regex_split(budget: Budget, pattern: str, text: str, count: int) -> GoList:
 @FUNCTIONS.function("regexReplaceAll mustRegexReplaceAll", "string string string", budget=True)
 def regex_replace_all(budget: Budget, pattern: str, text: str, new: str) -> str:
     """Matches replaced; `$1`, `${1}` and `${name}` stand for groups, `$$` for a dollar."""
-    regex = _compiled(pattern)
+    regex = _compiled(budget, pattern)
     parts = _expansion(new, regex)
 
     def expand(match: Any) -> bytes:
@@ -137,7 +139,7 @@ def regex_replace_all(budget: Budget, pattern: str, text: str, new: str) -> str:
 )
 def regex_replace_all_literal(budget: Budget, pattern: str, text: str, new: str) -> str:
     data = to_bytes(new)
-    return _replaced(budget, _compiled(pattern), to_bytes(text), lambda _: data)
+    return _replaced(budget, _compiled(budget, pattern), to_bytes(text), lambda _: data)
 
 
 def _replaced(budget: Budget, regex: Any, data: bytes, expand: Callable[[Any], bytes]) -> str:

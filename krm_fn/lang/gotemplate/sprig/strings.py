@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from krm_fn.lang.gofmt import GoList, GoMap, from_bytes, quote, to_bytes
-from krm_fn.lang.goprintf import sprint
 from krm_fn.lang.gotemplate.sprig.convert import string_list, strings_of, strval
 from krm_fn.lang.gotemplate.state import Budget
 from krm_fn.lang.gotemplate.values import Family, FunctionError, nil_list
@@ -50,19 +49,31 @@ def _mapped(text: str, change: Callable[[str], str]) -> str:
     return "".join("\ufffd" if "\udc80" <= c <= "\udcff" else change(c) for c in text)
 
 
-@FUNCTIONS.function("upper", "string")
-def upper(text: str) -> str:
-    return text.upper() if text.isascii() else _mapped(text, upper_char)
+def _one_by_one(budget: Budget, text: str) -> None:
+    """Pay for work on each character of a text."""
+    budget.spend(len(text) // 2)
 
 
-@FUNCTIONS.function("lower", "string")
-def lower(text: str) -> str:
-    return text.lower() if text.isascii() else _mapped(text, lower_char)
+@FUNCTIONS.function("upper", "string", budget=True)
+def upper(budget: Budget, text: str) -> str:
+    if text.isascii():
+        return text.upper()
+    _one_by_one(budget, text)
+    return _mapped(text, upper_char)
 
 
-@FUNCTIONS.function("title", "string")
-def title(text: str) -> str:
+@FUNCTIONS.function("lower", "string", budget=True)
+def lower(budget: Budget, text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    _one_by_one(budget, text)
+    return _mapped(text, lower_char)
+
+
+@FUNCTIONS.function("title", "string", budget=True)
+def title(budget: Budget, text: str) -> str:
     """The first letter of each word; a word ends at what is no letter, digit or underscore."""
+    _one_by_one(budget, text)
     before = " "
 
     def change(char: str) -> str:
@@ -80,8 +91,9 @@ def _separates(char: str) -> bool:
     return char in _SPACES if ord(char) > 0x7F else True
 
 
-@FUNCTIONS.function("untitle", "string")
-def untitle(text: str) -> str:
+@FUNCTIONS.function("untitle", "string", budget=True)
+def untitle(budget: Budget, text: str) -> str:
+    _one_by_one(budget, text)
     return _first_of_words(text, lower_char)
 
 
@@ -97,8 +109,9 @@ def _first_of_words(text: str, change: Callable[[str], str]) -> str:
     return "".join(out)
 
 
-@FUNCTIONS.function("swapcase", "string")
-def swapcase(text: str) -> str:
+@FUNCTIONS.function("swapcase", "string", budget=True)
+def swapcase(budget: Budget, text: str) -> str:
+    _one_by_one(budget, text)
     starts = True
     out = []
     for char in text:
@@ -120,9 +133,10 @@ def _connects(char: str) -> bool:
     return char in "-_" or char in _SPACES
 
 
-@FUNCTIONS.function("camelcase", "string")
-def camelcase(text: str) -> str:
+@FUNCTIONS.function("camelcase", "string", budget=True)
+def camelcase(budget: Budget, text: str) -> str:
     """Leading and doubled connectors stay; the letter behind one is upper, the others lower."""
+    _one_by_one(budget, text)
     lead = 0
     while lead < len(text) and _connects(text[lead]):
         lead += 1
@@ -232,7 +246,7 @@ class _Words:
 
 def _joined_words(budget: Budget, text: str, connector: str) -> str:
     # Every character is asked for its category, often twice.
-    budget.spend(len(text) // 2)
+    budget.spend(2 * len(text))
     words = _Words("".join(c for c in text if not "\udc80" <= c <= "\udcff"))
     out: list[str] = []
 
@@ -411,6 +425,7 @@ def wrap_with(budget: Budget, width: int, newline: str, text: str) -> str:
 
 def _wrapped(budget: Budget, text: str, width: int, newline: str, long_words: bool) -> str:
     """Lines of at most `width` bytes, broken at spaces; long words broken if asked for."""
+    budget.spend(len(text) // 4)
     data = to_bytes(text)
     size, at = len(data), 0
     width = max(width, 1)
@@ -491,23 +506,25 @@ def plural(one: str, many: str, count: int) -> str:
 # Lists of texts
 
 
-@FUNCTIONS.function("split", "string string")
-def split(separator: str, text: str) -> GoMap:
-    return _numbered(_split(text, separator))
+@FUNCTIONS.function("split", "string string", budget=True)
+def split(budget: Budget, separator: str, text: str) -> GoMap:
+    return _numbered(budget, _split(text, separator))
 
 
-@FUNCTIONS.function("splitn", "string int string")
-def splitn(separator: str, count: int, text: str) -> GoMap:
+@FUNCTIONS.function("splitn", "string int string", budget=True)
+def splitn(budget: Budget, separator: str, count: int, text: str) -> GoMap:
     if count == 0:
-        return _numbered([])
+        return _numbered(budget, [])
     if separator or count < 0:
         parts = text.split(separator, count - 1) if count > 0 else _split(text, separator)
-        return _numbered(parts)
+        return _numbered(budget, parts)
     parts = list(text[: count - 1])
-    return _numbered([*parts, text[count - 1 :]] if len(text) >= count else list(text))
+    return _numbered(budget, [*parts, text[count - 1 :]] if len(text) >= count else list(text))
 
 
-def _numbered(parts: list[str]) -> GoMap:
+def _numbered(budget: Budget, parts: list[str]) -> GoMap:
+    # Each part gets a key of its own.
+    budget.spend(len(parts) // 2)
     return GoMap({f"_{n}": part for n, part in enumerate(parts)}, go_type="map[string]string")
 
 
@@ -556,7 +573,7 @@ def quote_(budget: Budget, *values: Any) -> str:
 
 @FUNCTIONS.function("squote", "...any", budget=True)
 def squote(budget: Budget, *values: Any) -> str:
-    texts = [sprint([value], budget.output) for value in values if value is not None]
+    texts = [strval(budget, value) for value in values if value is not None]
     budget.text(sum(map(len, texts)))
     return " ".join(f"'{text}'" for text in texts)
 
@@ -564,7 +581,7 @@ def squote(budget: Budget, *values: Any) -> str:
 @FUNCTIONS.function("cat", "...any", budget=True)
 def cat(budget: Budget, *values: Any) -> str:
     """The values but null, with a space between each two."""
-    texts = [sprint([value], budget.output) for value in values if value is not None]
+    texts = [strval(budget, value) for value in values if value is not None]
     budget.text(sum(map(len, texts)))
     return " ".join(texts)
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from krm_fn.errors import LimitError
 from krm_fn.lang.gofmt import GoInt, GoUint64, quote, to_bytes
 from krm_fn.lang.gotemplate.state import Budget
 from krm_fn.lang.gotemplate.values import TYPES, Family, FunctionError, Methods, Object, Type
@@ -19,6 +20,8 @@ FUNCTIONS: Final = Family()
 _EXTRA: Final = r"(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?"
 _VERSION: Final = re.compile(rf"v?([0-9]+)(\.[0-9]+)?(\.[0-9]+)?{_EXTRA}")
 _UINT64: Final = 1 << 64
+_LENGTH: Final = 4_096
+"""The characters of the longest version and constraint that are read."""
 
 
 class Version(Object):
@@ -93,6 +96,7 @@ class Version(Object):
 
 def parse_version(text: str) -> Version:
     """A version, which may lack its last numbers and have a `v` in front; raises FunctionError."""
+    _check_length(text)
     match = _VERSION.fullmatch(text)
     if match is None:
         raise FunctionError("Invalid Semantic Version")
@@ -100,6 +104,11 @@ def parse_version(text: str) -> Version:
     prerelease, metadata = match[5] or "", match[8] or ""
     _check_prerelease(prerelease)
     return Version((numbers[0], numbers[1], numbers[2]), prerelease, metadata, text)
+
+
+def _check_length(text: str) -> None:
+    if len(text) > _LENGTH:
+        raise LimitError(f"it compares versions of more than {_LENGTH:,} characters")
 
 
 def _number(digits: str) -> int:
@@ -323,8 +332,9 @@ def semver(text: str) -> Version:
 @FUNCTIONS.function("semverCompare", "string string", budget=True)
 def semver_compare(budget: Budget, constraint: str, version: str) -> bool:
     """Whether a version fits a constraint."""
+    _check_length(constraint)
     # Each character is read several times, and may make a comparison.
-    budget.spend(len(constraint))
+    budget.spend(16 * len(constraint) + len(version))
     alternatives = parse_constraints(constraint)
     parsed = parse_version(version)
     return any(all(one.holds(parsed) for one in each) for each in alternatives)
@@ -395,6 +405,7 @@ _IDENTIFIERS: Final = re.compile(r"[0-9A-Za-z\-.]*")
 
 @_METHODS.function("SetPrerelease", "string")
 def _set_prerelease(version: Version, prerelease: str) -> Version:
+    _check_length(prerelease)
     if prerelease:
         _check_prerelease(prerelease)
     if not _IDENTIFIERS.fullmatch(prerelease):
@@ -404,6 +415,7 @@ def _set_prerelease(version: Version, prerelease: str) -> Version:
 
 @_METHODS.function("SetMetadata", "string")
 def _set_metadata(version: Version, metadata: str) -> Version:
+    _check_length(metadata)
     if not _IDENTIFIERS.fullmatch(metadata):
         raise FunctionError("Invalid Metadata string")
     return version.changed(version.numbers, version.prerelease, metadata)
@@ -415,27 +427,28 @@ def _original(version: Version) -> str:
     return version.original
 
 
-def _order(version: Version, other: Version | None) -> int:
+def _order(budget: Budget, version: Version, other: Version | None) -> int:
     if other is None:
         raise FunctionError("runtime error: invalid memory address or nil pointer dereference")
+    budget.spend(len(version.prerelease) + len(other.prerelease))
     return compare(version, other)
 
 
-@_POINTER_METHODS.function("Compare", "version", types=_TYPES)
-def _compare(version: Version, other: Version | None) -> GoInt:
-    return GoInt(_order(version, other))
+@_POINTER_METHODS.function("Compare", "version", types=_TYPES, budget=True)
+def _compare(version: Version, budget: Budget, other: Version | None) -> GoInt:
+    return GoInt(_order(budget, version, other))
 
 
-@_POINTER_METHODS.function("Equal", "version", types=_TYPES)
-def _equal(version: Version, other: Version | None) -> bool:
-    return _order(version, other) == 0
+@_POINTER_METHODS.function("Equal", "version", types=_TYPES, budget=True)
+def _equal(version: Version, budget: Budget, other: Version | None) -> bool:
+    return _order(budget, version, other) == 0
 
 
-@_POINTER_METHODS.function("LessThan", "version", types=_TYPES)
-def _less_than(version: Version, other: Version | None) -> bool:
-    return _order(version, other) < 0
+@_POINTER_METHODS.function("LessThan", "version", types=_TYPES, budget=True)
+def _less_than(version: Version, budget: Budget, other: Version | None) -> bool:
+    return _order(budget, version, other) < 0
 
 
-@_POINTER_METHODS.function("GreaterThan", "version", types=_TYPES)
-def _greater_than(version: Version, other: Version | None) -> bool:
-    return _order(version, other) > 0
+@_POINTER_METHODS.function("GreaterThan", "version", types=_TYPES, budget=True)
+def _greater_than(version: Version, budget: Budget, other: Version | None) -> bool:
+    return _order(budget, version, other) > 0
