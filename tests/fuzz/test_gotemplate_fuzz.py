@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from datetime import datetime
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.lang.gofmt import GoInt
-from krm_fn.lang.gotemplate import Pointer, parse, sprig
+from krm_fn.lang.gotemplate import Pointer, Sources, parse, sprig
 from krm_fn.lang.gotemplate.functions import BUILTINS
 
 CONTEXT = {
@@ -28,7 +29,11 @@ WORDS = """
 ARGUMENTS = """
     .Target .Target.a .Target.b .Target.c .Nope nil true 0 1 3 -1 2.5 1e9 'c' `` `a` `a-b_c` `[`
     `x*` `%d|%q` (list) (list`b`1nil) (dict) (dict`a`1) (until(3)) (split`-``a-b`) 1i
+    `2006-01-02` `Jan_MST-07:00` `2024-02-30` `Asia/Tokyo` `1h2.5s` `>=1.2||~1` `v1.2.3-rc.1+b`
+    `https://u@h:1/%41?q#f` `-----BEGIN` `AAAA` (now) (semver`1.2`).IncMajor (now).Month
+    (toDate`2006``2024`) (int64(9)) (now).Nope
 """
+SOURCES = (Sources(), Sources(datetime(2024, 5, 6), "seed"))
 PIECES = st.sampled_from(WORDS.split())
 ATOMS = st.sampled_from(ARGUMENTS.split())
 NAMES = st.sampled_from(sorted(sprig.NAMES | set(BUILTINS)))
@@ -49,7 +54,15 @@ TEMPLATES = st.one_of(
 @settings(
     max_examples=600, deadline=2000, derandomize=True, suppress_health_check=list(HealthCheck)
 )
-@given(TEMPLATES)
-def test_no_template_raises_anything_but_the_documented_errors(text: str) -> None:
+@given(TEMPLATES, st.sampled_from(SOURCES))
+def test_no_template_raises_anything_but_the_documented_errors(text: str, sources: Sources) -> None:
     with contextlib.suppress(CompileError, EvaluationError):
-        assert isinstance(parse(text, "fuzz").render(CONTEXT), str)
+        assert isinstance(parse(text, "fuzz").render(CONTEXT, sources), str)
+
+
+@settings(max_examples=300, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(CALLS)
+def test_a_template_renders_to_the_same_text_again(text: str) -> None:
+    with contextlib.suppress(CompileError, EvaluationError):
+        template = parse(text, "fuzz")
+        assert template.render(CONTEXT, SOURCES[1]) == template.render(CONTEXT, SOURCES[1])

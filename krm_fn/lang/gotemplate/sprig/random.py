@@ -60,9 +60,14 @@ def rand_bytes(budget: Budget, draws: Draws, count: int) -> str:
     return base64.b64encode(draws.bytes(count)).decode("ascii")
 
 
-@FUNCTIONS.function("randInt", "int int", draws=True)
-def rand_int(draws: Draws, least: int, bound: int) -> GoInt:
+_DRAW: Final = 4
+"""The steps that one draw costs."""
+
+
+@FUNCTIONS.function("randInt", "int int", budget=True, draws=True)
+def rand_int(budget: Budget, draws: Draws, least: int, bound: int) -> GoInt:
     """A number from the first to below the second."""
+    budget.spend(_DRAW)
     width = wrap_int64(bound - least)
     if width <= 0:
         raise FunctionError("invalid argument to Intn")
@@ -72,8 +77,7 @@ def rand_int(draws: Draws, least: int, bound: int) -> GoInt:
 @FUNCTIONS.function("shuffle", "string", budget=True, draws=True)
 def shuffle(budget: Budget, draws: Draws, text: str) -> str:
     """The characters of a text in another order."""
-    # Each character is a draw.
-    budget.spend(2 * len(text))
+    budget.spend(_DRAW + _DRAW * len(text))
     chars = ["\ufffd" if "\udc80" <= c <= "\udcff" else c for c in text]
     draws.below(1)
     for last in range(len(chars) - 1, 0, -1):
@@ -82,6 +86,7 @@ def shuffle(budget: Budget, draws: Draws, text: str) -> str:
     return "".join(chars)
 
 
-@FUNCTIONS.function("uuidv4", draws=True)
-def uuidv4(draws: Draws) -> str:
+@FUNCTIONS.function("uuidv4", budget=True, draws=True)
+def uuidv4(budget: Budget, draws: Draws) -> str:
+    budget.spend(_DRAW)
     return str(uuid.UUID(bytes=draws.bytes(16), version=4))

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import copy
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from krm_fn.errors import CompileError, EvaluationError, LimitError
 from krm_fn.lang.gofmt import GoInt
-from krm_fn.lang.gotemplate import Pointer, Struct, parse
+from krm_fn.lang.gotemplate import Pointer, Sources, Struct, parse
 
 DOCUMENT: dict[str, Any] = {
     "name": "cart",
@@ -21,6 +22,9 @@ DOCUMENT: dict[str, Any] = {
 }
 
 
+SOURCES = Sources(datetime(2024, 5, 6), "seed")
+
+
 def render(text: str, document: Any = DOCUMENT) -> str:
     context = {
         "Namespace": "shop",
@@ -28,7 +32,7 @@ def render(text: str, document: Any = DOCUMENT) -> str:
         "SelectKeyParts": [GoInt(1), "web"],
         "SelectedItem": None,
     }
-    return parse(text, "/spec/x").render(Struct(context, "*core.PatchTemplateContext"))
+    return parse(text, "/spec/x").render(Struct(context, "*core.PatchTemplateContext"), SOURCES)
 
 
 @pytest.mark.parametrize(
@@ -178,6 +182,13 @@ def test_a_template_can_be_rendered_again_after_an_error() -> None:
         "{{ join (repeat 1000 `,`) (until 10000) }}",
         "{{ wrapWith 1 (repeat 1000 `-`) (repeat 10000 `a`) }}",
         "{{ regexReplaceAll `` (repeat 10000 `a`) (repeat 1000 `b`) }}",
+        "{{ snakecase (repeat 500000 `A-`) }}",
+        "{{ $l := list (repeat 300000 `é`) }}{{ range until 900 }}{{ $x := sortAlpha $l }}{{ end }}",
+        "{{ $l := until 20000 }}{{ range until 5000 }}{{ $x := print $l }}{{ end }}",
+        "{{ $t := now }}{{ range until 9000 }}{{ $x := dateInZone `15` $t `Asia/Tok` }}{{ end }}",
+        "{{ (toDate `MST` (print `GMT+` (repeat 5000 `0`) `3`)).Format (repeat 1000 `MST`) }}",
+        "{{ $s := repeat 300000 `1s` }}{{ range until 5000 }}{{ $x := durationRound $s }}{{ end }}",
+        "{{ genCAWithKey `a` 1 (print (repeat 45000 `-----BEGIN A-----\n`) `\n-----END A-----`) }}",
     ],
 )
 def test_a_hostile_template_meets_a_limit(text: str) -> None:
