@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -80,3 +81,25 @@ def shell(krm_fn: Path) -> Shell:
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
+
+
+DOCKER = """\
+#!/bin/sh
+# Stands for docker: asserts how the function is run, and runs it.
+case "$1" in
+version) echo "29.0.0"; exit 0 ;;
+image) exit 0 ;;
+esac
+echo "$@" >>"{log}"
+exec krm-fn
+"""
+
+
+@pytest.fixture
+def docker(tmp_path: Path, krm_fn: Path) -> Path:
+    """The log of a `docker` that stands in PATH beside krm-fn."""
+    log = tmp_path / "docker.log"
+    script = krm_fn / "docker"
+    script.write_text(DOCKER.format(log=log))
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    return log

@@ -8,7 +8,6 @@ arguments that it is given, and runs the function on the same standard input.
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +120,24 @@ class TestExec:
         assert objects(done.out) == objects(applied(shell, package, LABEL).out)
         assert "1 changed" in done.err
 
+    def test_apply_admits_what_kustomize_builds(self, package: Path, shell: Shell) -> None:
+        (package / "kustomization.yaml").write_text("resources: [web.yaml]\nnamePrefix: a-\n")
+        (package.parent / "rules.yaml").write_text(LABEL)
+        done = shell(["krm-fn", "apply", "-k", package, "-r", package.parent / "rules.yaml"])
+        assert done.status == 0, done.err
+        assert objects(done.out)["Deployment", "a-web"]["metadata"]["labels"] == {
+            "team": "checkout"
+        }
+
+    def test_a_kustomization_that_does_not_build_is_exit_4_with_its_reason(
+        self, package: Path, shell: Shell
+    ) -> None:
+        (package / "kustomization.yaml").write_text("resources: [nowhere.yaml]\n")
+        (package.parent / "rules.yaml").write_text(LABEL)
+        done = shell(["krm-fn", "apply", "-k", package, "-r", package.parent / "rules.yaml"])
+        assert (done.status, done.out) == (4, "")
+        assert "nowhere.yaml" in done.err
+
     def test_rules_may_stand_in_a_folder_beside_the_kustomization(
         self, package: Path, shell: Shell
     ) -> None:
@@ -205,16 +222,6 @@ class TestExec:
         assert "spec.onRejct: unknown field; did you mean onReject?" in done.err
 
 
-DOCKER = """\
-#!/bin/sh
-# Stands for docker: asserts how the function is run, and runs it.
-case "$1" in
-version) echo "29.0.0"; exit 0 ;;
-image) exit 0 ;;
-esac
-echo "$@" >>"{log}"
-exec krm-fn
-"""
 KUSTOMIZE_ARGUMENTS = (
     "run --rm -i -a STDIN -a STDOUT -a STDERR --network none --user nobody "
     "--security-opt=no-new-privileges -e LOG_TO_STDERR=true -e STRUCTURED_RESULTS=true krm-fn:dev"
@@ -224,16 +231,6 @@ KPT_ARGUMENTS = (
     # kpt takes an image without a registry for one of its own catalog.
     "gcr.io/kpt-fn/krm-fn:dev"
 )
-
-
-@pytest.fixture
-def docker(tmp_path: Path, krm_fn: Path) -> Path:
-    """The log of a `docker` that stands in PATH beside krm-fn."""
-    log = tmp_path / "docker.log"
-    script = krm_fn / "docker"
-    script.write_text(DOCKER.format(log=log))
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    return log
 
 
 def in_container(shell: Shell, package: Path, command: list[str]) -> Any:
