@@ -121,6 +121,16 @@ class SubObject:
     set_nested_string_map = set_nested
     set_nested_string_slice = set_nested
 
+    def set_line_comment(self, comment: str, *fields: str | int) -> None:
+        """Put a comment behind the value at a path below, in place of the one there; "" removes it.
+
+        It is set when the list is written, which raises KrmFnError where no comment can stand: in
+        JSON, inside a map or list in flow style, behind what is not there.
+        """
+        if "\n" in comment or "\r" in comment:
+            raise KrmFnError("a line comment is one line", str(self._item.origin))
+        self._item.comments.append(((*self._path, *fields), comment.strip()))
+
     def remove_nested_field(self, *fields: str | int) -> bool:
         """Remove the value at a path below; whether it was there."""
         path = (*self._path, *fields)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from krm_fn.errors import InputError
 from krm_fn.values import Json, Path
 from krm_fn.wire import jsontext
 from krm_fn.wire.compose import YamlError
@@ -108,6 +109,11 @@ class JsonStream(Stream):
     def load(self, item: Item) -> Json:
         value: Json = item.found.value
         return value
+
+    def _commented(self, text: str) -> str:
+        if any(item.comments for item in self.items):
+            raise InputError("JSON has no comments", self.name)
+        return text
 
     def prepare(self, item: Item) -> None:
         """Nothing to prepare: what was decoded of the object is kept."""

@@ -58,7 +58,7 @@ class Item:
     change is the same Python objects.
     """
 
-    __slots__ = ("_new", "_text", "_value", "dropped", "found", "head", "place")
+    __slots__ = ("_new", "_text", "_value", "comments", "dropped", "found", "head", "place")
 
     def __init__(self, text: Stream, found: Any, head: Head, place: str) -> None:
         self._text = text
@@ -66,6 +66,8 @@ class Item:
         self.head = head
         self.place = place
         self.dropped = False
+        self.comments: list[tuple[Path, str]] = []
+        """Line comments to be set when the object is written: (path of the value, comment)."""
         self._value: Json | None = None
         self._new: Json | None = None
 
@@ -168,7 +170,7 @@ class Stream(ABC):
     def changed(self) -> bool:
         """Whether the text that leaves differs from the one that came, results aside."""
         return bool(self.added) or any(
-            item.dropped or item.replaced is not None for item in self.items
+            item.dropped or item.replaced is not None or item.comments for item in self.items
         )
 
     def source(self) -> bytes:
@@ -180,7 +182,17 @@ class Stream(ABC):
         if not self.is_resource_list and not self.changed:
             return self.prefix + self.text.encode()
         with limits.deep_stack():
-            return self.prefix + self._render(results).encode()
+            return self.prefix + self._commented(self._render(results)).encode()
+
+    def _commented(self, text: str) -> str:
+        """The text with the line comments that were asked for."""
+        kept = [item for item in self.items if not item.dropped]
+        wanted = [(n, *comment) for n, item in enumerate(kept) for comment in item.comments]
+        if not wanted:
+            return text
+        from krm_fn.wire.comments import with_line_comments  # stands on the streams
+
+        return with_line_comments(text, wanted)
 
     @abstractmethod
     def prepare(self, item: Item) -> None:

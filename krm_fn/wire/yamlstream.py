@@ -142,6 +142,10 @@ class YamlStream(Stream):
         self._last = found, composed
         return composed
 
+    def node_of(self, item: Item) -> tuple[Node, int]:
+        """An object's node, and what to add to its positions to get those in the text."""
+        return self._compose(item.found).roots[0], self._region(item.found).base
+
     def load(self, item: Item) -> Json:
         try:
             return self._value(item.found)

@@ -122,6 +122,39 @@ def test_fields_are_set_and_removed_below_an_object(rl: ResourceList, web: KubeO
     assert "name: web # its name" in text
 
 
+def test_line_comments_are_set_replaced_and_removed(rl: ResourceList, web: KubeObject) -> None:
+    web.set_line_comment("how many", "spec", "replicas")
+    web.set_line_comment("", "metadata", "name")
+    web.set_line_comment("all", "spec", "containers")
+    web.set_nested("b", "spec", "new")
+    web.set_line_comment("fresh", "spec", "new")
+    text = rl.to_yaml().decode()
+    assert "    replicas: 2 # how many\n" in text
+    assert "    name: web\n" in text
+    assert "    containers: # all\n    - name: a\n" in text
+    assert "    new: b # fresh\n" in text
+
+
+@pytest.mark.parametrize(
+    "fields", [("metadata", "labels", "app"), ("spec", "nothing"), ("spec", "containers", 0)]
+)
+def test_a_comment_that_cannot_stand_is_refused(
+    rl: ResourceList, web: KubeObject, fields: tuple[str | int, ...]
+) -> None:
+    web.set_line_comment("x", *fields)
+    with pytest.raises(KrmFnError, match="cannot have a line comment"):
+        rl.to_yaml()
+
+
+def test_json_has_no_comments() -> None:
+    source = b"""{"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}]}"""
+    rl = sdk.parse_resource_list(source)
+    rl.items[0].set_line_comment("x", "kind")
+    with pytest.raises(KrmFnError, match="JSON has no comments"):
+        rl.to_yaml()
+
+
 def test_annotations_of_the_caller_cannot_be_written(web: KubeObject) -> None:
     with pytest.raises(InternalAnnotationError):
         web.set_annotation("internal.config.kubernetes.io/path", "elsewhere.yaml")
