@@ -101,7 +101,7 @@ bundle() { # UID:GID [ARGUMENT...]
     mkdir "$work/bundle"
     runc spec --bundle "$work/bundle"
     images inspect --type image krm-fn:dev >"$work/image.json"
-    python - "$work" "$root" "$PWD/examples/demo/rules" "$@" <<'PYTHON'
+    python - "$work" "$root" "$PWD/function-config/rules" "$@" <<'PYTHON'
 import json, pathlib, sys
 
 work, root, rules, user, *arguments = sys.argv[1:]
@@ -135,7 +135,7 @@ in_image() { # UID:GID [ARGUMENT...]
     else
         local user=$1
         shift
-        images run --isolation chroot --user "$user" --volume "$PWD/examples/demo/rules:/rules:ro" \
+        images run --isolation chroot --user "$user" --volume "$PWD/function-config/rules:/rules:ro" \
             "$container" -- krm-fn "$@" 2> >(sed '/^subprocess exited\|^Error: exit status/d' >&2)
     fi
 }
@@ -190,16 +190,13 @@ compare "the demo's list" "$work/list.yaml"
 compare "its rejected list" "$work/rejected.yaml"
 compare "the command line" /dev/null apply --help
 
-# The mounted rules, which the checkout finds elsewhere: only that they are found and used.
-cat "$work/list.yaml" - >"$work/mounted.yaml" <<'YAML'
-functionConfig:
-  apiVersion: krm-fn.dev/v1alpha1
-  kind: Admission
-  metadata: {name: mounted}
-  spec:
-    rules: [{paths: [/rules]}]
-YAML
-if in_image 999:4242 <"$work/mounted.yaml" 2>&1 >/dev/null | grep -q '1 changed.*(3 rules)'; then
+# Mounted rules, as the sample configuration names them: only that they are found and used.
+{
+    cat "$work/list.yaml"
+    echo functionConfig:
+    sed 's/^/  /' function-config/admission-paths-container.yaml
+} >"$work/mounted.yaml"
+if in_image 999:4242 <"$work/mounted.yaml" 2>&1 >/dev/null | grep -q '1 changed.*(2 rules)'; then
     say "ok: rules mounted at /rules"
 else
     say "FAILED: rules mounted at /rules"
