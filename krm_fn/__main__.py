@@ -7,13 +7,11 @@ on a terminal, the help. The command line's libraries are loaded only when it is
 from __future__ import annotations
 
 import os
-import re
 import sys
 from typing import Final
 
 from krm_fn.errors import OutputError
 
-_LIST: Final = re.compile(rb"""^[ \t{,]*["']?kind["']?[ \t]*:[ \t\r\n]*["']?ResourceList\b""", re.M)
 INTERRUPTED: Final = 130
 FAULT: Final = 3
 
@@ -30,18 +28,26 @@ def _main() -> int:
 
         return run(sys.argv[1:])
     data = sys.stdin.buffer.read()
-    if not _LIST.search(data):
-        from krm_fn.cli import run
-
-        return run(["apply", "-f", "-"], data)
+    if b"ResourceList" not in data:
+        return _apply(data)
     from krm_fn.function import run as run_function
+    from krm_fn.sdk import NotAResourceListError
     from krm_fn.sdk.run import write_stdout
 
-    done = run_function(data, os.environ)
+    try:
+        done = run_function(data, os.environ)
+    except NotAResourceListError:
+        return _apply(data)
     sys.stderr.write(done.stderr)
     sys.stderr.flush()
     write_stdout([done.stdout])
     return done.status
+
+
+def _apply(data: bytes) -> int:
+    from krm_fn.cli import run
+
+    return run(["apply", "-f", "-"], data)
 
 
 def guarded(work: object) -> int:

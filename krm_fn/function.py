@@ -44,7 +44,7 @@ from krm_fn.kube.resources import Resource, built_in
 from krm_fn.report.model import ObjectReport, Outcome, Report
 from krm_fn.report.results import results
 from krm_fn.report.text import lines
-from krm_fn.sdk import ResourceList, parse_resource_list
+from krm_fn.sdk import NotAResourceListError, ResourceList, parse_resource_list
 from krm_fn.values import Json, get
 from krm_fn.wire import Head, Item, Stream, read_stream
 
@@ -71,13 +71,16 @@ def run(data: bytes, environment: Mapping[str, str]) -> Done:
     """The KRM function: a ResourceList in, the list with its results out.
 
     Exit status 0: admitted; 1: rejected (with the full list and its results), or the input, the
-    configuration or a rule cannot be read (then stdout is empty).
+    configuration or a rule cannot be read (then stdout is empty). Raises NotAResourceListError for
+    any other stream.
     """
     with limits.deep_stack():
         try:
             resource_list = parse_resource_list(data)
             report = process(resource_list, environment.get(IMAGE_RULES, ""))
             stdout = resource_list.to_yaml()
+        except NotAResourceListError:
+            raise
         except KrmFnError as error:
             if isinstance(error, InputError):
                 error.at("standard input")

@@ -31,6 +31,7 @@ from krm_fn.sdk.object import (
 )
 from krm_fn.sdk.resourcelist import (
     DuplicateResourceError,
+    NotAResourceListError,
     ResourceList,
     check_resource_duplication,
     parse_resource_list,
@@ -72,6 +73,7 @@ __all__ = [
     "KubeObject",
     "KubeObjects",
     "MissingFnConfigError",
+    "NotAResourceListError",
     "Predicate",
     "ResourceList",
     "ResourceListProcessor",

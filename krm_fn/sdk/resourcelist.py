@@ -57,11 +57,15 @@ class ResourceList:
             print(result, file=file or sys.stderr)
 
 
+class NotAResourceListError(ConfigError):
+    """The input can be read and is no ResourceList."""
+
+
 def parse_resource_list(data: bytes) -> ResourceList:
-    """Read a ResourceList from YAML or JSON. Raises KrmFnError."""
+    """Read a ResourceList from YAML or JSON. Raises KrmFnError (NotAResourceListError)."""
     stream = read_stream(data)
     if not stream.is_resource_list:
-        raise ConfigError("standard input is no ResourceList")
+        raise NotAResourceListError("standard input is no ResourceList")
     return ResourceList(stream)
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from krm_fn.wire import read_stream
+
 DEPLOYMENT = """\
 # The web front.
 apiVersion: apps/v1
@@ -96,6 +98,26 @@ def test_without_arguments_a_resource_list_is_the_function() -> None:
     )
     done = krm_fn(stdin=source.encode())
     assert (done.returncode, done.stdout) == (0, source)
+
+
+def test_a_resource_list_is_known_in_any_layout() -> None:
+    rule = read_stream(LABEL.encode()).items[0].value
+    source = json.dumps(
+        {
+            "apiVersion": "config.kubernetes.io/v1",
+            "kind": "ResourceList",
+            "items": [],
+            "functionConfig": rule,
+        }
+    )
+    assert krm_fn(stdin=source.encode()).stdout == source
+
+
+def test_a_stream_that_only_speaks_of_resource_lists_is_applied() -> None:
+    source = DEPLOYMENT.replace("# The web", "# kind: ResourceList")
+    done = krm_fn(stdin=f"{source}---\n{LABEL}".encode())
+    assert done.returncode == 0
+    assert "x: done" in done.stdout
 
 
 def test_several_files_are_printed_as_documents() -> None:
