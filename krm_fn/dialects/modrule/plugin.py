@@ -48,6 +48,9 @@ class _Index:
         )
 
 
+_MADE_BY_CONTROLLERS = frozenset({"Pod", "ReplicaSet", "Job"})
+
+
 class KubeMod:
     """All ModRules of a run, in the order in which they apply within a tier."""
 
@@ -121,6 +124,7 @@ class KubeMod:
             for head, namespace in targets
             if head.kind in TARGET_KINDS or self.scope.target_resources
         }
+        here = {head.kind for head, _ in targets}
         findings: list[Finding] = []
         for entry in self._rules:
             rule = entry.rule
@@ -134,6 +138,12 @@ class KubeMod:
                     f"{there} (context.operation)"
                 )
                 findings.append(Finding(Cause.WARNING, False, message, (rule.ref,)))
+            elif entry.kinds and entry.kinds <= _MADE_BY_CONTROLLERS and not entry.kinds & here:
+                message = (
+                    f"takes effect only in the cluster: {' and '.join(sorted(entry.kinds))} objects "
+                    "are made by controllers there, and none is among the objects here"
+                )
+                findings.append(Finding(Cause.NOTE, False, message, (rule.ref,)))
         return findings
 
     # ---------------------------------------------------------------------------- small parts

@@ -350,3 +350,12 @@ def test_rules_stand_in_the_order_of_a_restarted_operator() -> None:
 def test_the_form_is_made_of_what_the_request_refers_to() -> None:
     shown = KubeModForm({"namespace": {}}).get(config_map())
     assert shown["syntheticRefs"] == {"namespace": {}}
+
+
+def test_a_rule_for_what_controllers_make_takes_effect_only_in_the_cluster() -> None:
+    pods = EVERYWHERE.replace("select: '$.kind'", "select: $.kind, matchValue: Pod")
+    deployments = [(Head("apps/v1", "Deployment", "web", "x"), "web")]
+    (finding,) = kubemod(pods).unseen(deployments)
+    assert finding.cause is Cause.NOTE
+    assert finding.message.startswith("takes effect only in the cluster: Pod objects")
+    assert kubemod(pods).unseen([*deployments, (Head("v1", "Pod", "web", "y"), "web")]) == []
