@@ -139,9 +139,10 @@ class KubeMod:
                 )
                 findings.append(Finding(Cause.WARNING, False, message, (rule.ref,)))
             elif entry.kinds and entry.kinds <= _MADE_BY_CONTROLLERS and not entry.kinds & here:
+                kinds = " and ".join(sorted(entry.kinds))
                 message = (
-                    f"takes effect only in the cluster: {' and '.join(sorted(entry.kinds))} objects "
-                    "are made by controllers there, and none is among the objects here"
+                    f"takes effect only in the cluster: {kinds} objects are made by controllers "
+                    "there, and none is among the objects here"
                 )
                 findings.append(Finding(Cause.NOTE, False, message, (rule.ref,)))
         return findings
