@@ -24,7 +24,7 @@ spec:
   - select: $.metadata.labels["no-such-label"]
     matchValue: x
   patch:
-  - {op: add, path: /metadata/labels/x, value: y}
+  - {op: add, path: /metadata/labels/x, value: z}
 """
 WORKLOADS = """\
 apiVersion: api.kubemod.io/v1beta1
