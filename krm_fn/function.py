@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from krm_fn import limits
 from krm_fn.admission import (
@@ -28,7 +28,7 @@ from krm_fn.admission import (
 )
 from krm_fn.admission.checks import idempotence
 from krm_fn.admission.cluster import Identity, resources_of_crds
-from krm_fn.admission.views import DefaultNamespace, HiddenAnnotations, Views
+from krm_fn.admission.views import HiddenAnnotations
 from krm_fn.config.admission import (
     Admission,
     Idempotency,
@@ -38,7 +38,15 @@ from krm_fn.config.admission import (
     from_function_config,
 )
 from krm_fn.config.dialects import DIALECTS, DialectEntry, is_target
-from krm_fn.config.sources import IMAGE_RULES, RuleSet, collect, is_twin, manifests
+from krm_fn.config.sources import (
+    IMAGE_RULES,
+    RuleSet,
+    check_real,
+    collect,
+    expand_paths,
+    is_twin,
+    manifests,
+)
 from krm_fn.errors import ConfigError, InputError, KrmFnError
 from krm_fn.kube.resources import Resource, built_in
 from krm_fn.report.model import ObjectReport, Outcome, Report
@@ -47,6 +55,7 @@ from krm_fn.report.text import lines
 from krm_fn.sdk import NotAResourceListError, ResourceList, parse_resource_list
 from krm_fn.values import Json, get
 from krm_fn.wire import Head, Item, Stream, read_stream
+from krm_fn.wire.stream import head_of
 
 NO_RULES: Final = """no rule anywhere: give one as functionConfig, in its spec.rules, among the \
 items, or with -r. For example, as functionConfig:
@@ -299,7 +308,7 @@ def _cluster(items: Sequence[Item], admission: Admission, rules: RuleSet) -> Clu
     described = Cluster({}, namespaces, resources, context.default_namespace)
     objects: dict[Identity, Callable[[], Json]] = {}
     for value in given:
-        head = _head_of(value)
+        head = head_of(value)
         objects[_identity(head, described)] = _constant(value)
     for item in items:
         objects[_identity(item.head, described)] = _loader(item)
@@ -318,18 +327,6 @@ def _constant(value: Json) -> Callable[[], Json]:
     return lambda: value
 
 
-def _head_of(value: Json) -> Head:
-    metadata = value.get("metadata")
-    metadata = metadata if type(metadata) is dict else {}
-    texts: list[Any] = [
-        value.get("apiVersion"),
-        value.get("kind"),
-        metadata.get("namespace"),
-        metadata.get("name"),
-    ]
-    return Head(*(text if type(text) is str else "" for text in texts))
-
-
 def _old_objects(admission: Admission) -> dict[Identity, Json]:
     """The objects that the items replace, for UPDATE."""
     context = admission.context
@@ -338,18 +335,20 @@ def _old_objects(admission: Admission) -> dict[Identity, Json]:
     described = Cluster(default_namespace=context.default_namespace)
     found: dict[Identity, Json] = {}
     for value in _files(context.old_objects):
-        found[_identity(_head_of(value), described)] = value
+        found[_identity(head_of(value), described)] = value
     return found
 
 
 def _files(paths: Sequence[str]) -> Iterator[Json]:
-    for path in paths:
+    where = "context.oldObjects.paths"
+    for path in expand_paths(paths, where):
         for name in manifests(path):
+            check_real(name, where)
             try:
                 with open(name, "rb") as file:
                     yield from (item.value for item in read_stream(file.read(), name).items)
             except OSError as error:
-                raise ConfigError(f"context.oldObjects: {name}: {error.strerror}") from None
+                raise ConfigError(f"{where}: {name}: {error.strerror}") from None
 
 
 # ------------------------------------------------------------------------------------ small facts
@@ -387,7 +386,7 @@ def _is_local(value: Json) -> bool:
 
 
 def _shown(value: Json) -> Json:
-    return Views((HiddenAnnotations(), DefaultNamespace(""))).get(value)
+    return HiddenAnnotations().get(value)
 
 
 def _check_empty(items: Sequence[Item], admission: Admission, report: Report) -> None:

@@ -144,14 +144,23 @@ def _refuse_misspelt(item: Item, name: str) -> None:
 
 def _add_paths(rules: RuleSet, paths: Sequence[str], where: str) -> None:
     """Files, directories and globs that a functionConfig names."""
+    for match in expand_paths(paths, where):
+        _add_files(rules, match, where, checked=True)
+
+
+def expand_paths(paths: Sequence[str], where: str) -> Iterator[str]:
+    """What the paths and globs of a functionConfig name; nothing outside the tree.
+
+    `where` is the field, for messages. Raises ConfigError.
+    """
     for path in paths:
         _check_inside(path, where)
         matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else [path]
         if not matches:
             raise ConfigError(f"{where}: nothing matches {path} in {os.getcwd()}")
         for match in matches:
-            _check_real(match, where)
-            _add_files(rules, match, where, checked=True)
+            check_real(match, where)
+            yield match
 
 
 def _check_inside(path: str, where: str) -> None:
@@ -166,7 +175,8 @@ def _check_inside(path: str, where: str) -> None:
         )
 
 
-def _check_real(path: str, where: str) -> None:
+def check_real(path: str, where: str) -> None:
+    """Refuse a path that a symbolic link leads out of the tree. Raises ConfigError."""
     real = os.path.realpath(path)
     root = os.path.realpath(_MOUNT if os.path.isabs(path) else os.getcwd())
     if real != root and not real.startswith(root.rstrip(os.sep) + os.sep):
@@ -181,7 +191,7 @@ def _add_files(rules: RuleSet, path: str, where: str, checked: bool = False) -> 
     found = 0
     for name in manifests(path):
         if checked:
-            _check_real(name, where)
+            check_real(name, where)
         try:
             with open(name, "rb") as file:
                 data = file.read()

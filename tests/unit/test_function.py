@@ -302,6 +302,30 @@ def test_what_is_not_known_of_a_namespace_is_told_once() -> None:
     assert done.stderr.count("syntheticRefs") == 1
 
 
+def test_old_objects_make_an_update(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    old = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: web}\n"
+    Path("old.yaml").write_text(old)
+    rule = LABEL + "  admissionOperations: [UPDATE]\n"
+    spec = "context: {operation: UPDATE, oldObjects: {paths: [old.yaml]}}"
+    assert "1 changed" in function(with_config(rule, spec)).stderr
+    created = function(with_config(rule, "context: {operation: UPDATE}"))
+    assert "0 changed" in created.stderr
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../old.yaml", "link.yaml"])
+def test_old_objects_outside_the_tree_are_not_read(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("link.yaml").symlink_to("/etc/passwd")
+    done = function(
+        with_config(spec=f"context: {{operation: UPDATE, oldObjects: {{paths: [{path}]}}}}")
+    )
+    assert (done.status, done.stdout) == (1, b"")
+    assert done.stderr.startswith("error context.oldObjects.paths: ")
+
+
 def test_rules_in_the_image_apply_without_a_function_config(tmp_path: Path) -> None:
     (tmp_path / "rule.yaml").write_text(LABEL)
     done = function(LIST, KRM_FN_IMAGE_RULES=str(tmp_path))

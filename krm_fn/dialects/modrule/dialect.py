@@ -55,10 +55,6 @@ class ModRules:
         plugins = (KubeMod(in_order(compiled, scope), scope, on_error),) if compiled else ()
         return Compiled(plugins, tuple(findings))
 
-    def check_options(self, section: Section) -> None:
-        """Refuse what is wrong in the section `modRules`, also where no ModRule uses it."""
-        read_scope(section, "default")
-
     def _compile_one(
         self, rule: Rule, findings: list[Finding], lint: bool
     ) -> CompiledRule | list[str]:

@@ -183,7 +183,7 @@ def test_the_section_is_read_strictly() -> None:
 
 
 def check(section: Mapping[str, Any]) -> None:
-    DIALECT.check_options(Section(dict(section), "modRules", ""))
+    DIALECT.compile([], {"modRules": Section(dict(section), "modRules", "")}, Cluster())
 
 
 def test_a_sound_section_is_accepted() -> None:
