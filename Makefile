@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 
-.PHONY: demo tools test image-test lint format fuzz bench clean
+.PHONY: demo tools test image-test lint format fuzz bench schema schema-check clean
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -48,6 +48,19 @@ fuzz: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/lists.py
+
+# What krm_fn/kube/schema knows of Kubernetes' types, from its Go libraries: one table a release.
+SCHEMA := krm_fn/kube/schema
+schema:
+	mkdir -p $(SCHEMA)
+	cd tools/schema && go run . -out ../../$(SCHEMA)/1.37.bin
+	cd tools/schema && go run -modfile=go.1.32.mod . -out ../../$(SCHEMA)/1.32.bin
+
+# Fails where a table is not what `make schema` writes, byte for byte.
+schema-check:
+	$(MAKE) schema SCHEMA=build/schema
+	cmp build/schema/1.37.bin krm_fn/kube/schema/1.37.bin
+	cmp build/schema/1.32.bin krm_fn/kube/schema/1.32.bin
 
 clean:
 	rm -rf $(VENV) build dist

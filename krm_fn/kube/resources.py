@@ -1,16 +1,17 @@
 """Which resource a kind is served under, and whether it lives in a namespace.
 
-The built-in kinds are listed here as far as rules and scope need them; kinds of custom resources
-come from the CustomResourceDefinitions that a render knows. What nobody knows is guessed as kubectl
-users would expect, and says so.
-Source: Kubernetes' API reference, `kubectl api-resources`.
+The built-in kinds come from the table of schema facts; kinds of custom resources come from the
+CustomResourceDefinitions that a render knows. What nobody knows is guessed as kubectl users would
+expect, and says so.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
+from krm_fn.kube.schema import RELEASES, Schemas
 from krm_fn.values import get
 
 
@@ -23,52 +24,8 @@ class Resource:
     known: bool = True
 
 
-_CLUSTER_SCOPED: Final[dict[str, frozenset[str]]] = {
-    "": frozenset({"ComponentStatus", "Namespace", "Node", "PersistentVolume"}),
-    "admissionregistration.k8s.io": frozenset(
-        {
-            "MutatingAdmissionPolicy",
-            "MutatingAdmissionPolicyBinding",
-            "MutatingWebhookConfiguration",
-            "ValidatingAdmissionPolicy",
-            "ValidatingAdmissionPolicyBinding",
-            "ValidatingWebhookConfiguration",
-        }
-    ),
-    "apiextensions.k8s.io": frozenset({"CustomResourceDefinition"}),
-    "apiregistration.k8s.io": frozenset({"APIService"}),
-    "authentication.k8s.io": frozenset({"SelfSubjectReview", "TokenReview"}),
-    "authorization.k8s.io": frozenset(
-        {"SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"}
-    ),
-    "certificates.k8s.io": frozenset({"CertificateSigningRequest", "ClusterTrustBundle"}),
-    "flowcontrol.apiserver.k8s.io": frozenset({"FlowSchema", "PriorityLevelConfiguration"}),
-    "internal.apiserver.k8s.io": frozenset({"StorageVersion"}),
-    "networking.k8s.io": frozenset({"IngressClass", "IPAddress", "ServiceCIDR"}),
-    "node.k8s.io": frozenset({"RuntimeClass"}),
-    "policy": frozenset({"PodSecurityPolicy"}),
-    "rbac.authorization.k8s.io": frozenset({"ClusterRole", "ClusterRoleBinding"}),
-    "resource.k8s.io": frozenset({"DeviceClass", "ResourceSlice"}),
-    "scheduling.k8s.io": frozenset({"PriorityClass"}),
-    "storage.k8s.io": frozenset(
-        {"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"}
-    ),
-    "storagemigration.k8s.io": frozenset({"StorageVersionMigration"}),
-}
-
-_BUILT_IN_GROUPS: Final = frozenset(_CLUSTER_SCOPED) | {
-    "apps",
-    "autoscaling",
-    "batch",
-    "coordination.k8s.io",
-    "discovery.k8s.io",
-    "events.k8s.io",
-    "extensions",
-}
-
 _IRREGULAR: Final[dict[str, str]] = {
     "Endpoints": "endpoints",
-    "ComponentStatus": "componentstatuses",
     "SecurityContextConstraints": "securitycontextconstraints",
 }
 
@@ -88,11 +45,19 @@ def plural_of(kind: str) -> str:
     return name + "s"
 
 
+@cache
 def built_in(group: str, kind: str) -> Resource | None:
-    """The resource of a kind that Kubernetes itself serves, or None for other groups."""
-    if group not in _BUILT_IN_GROUPS:
-        return None
-    return Resource(plural_of(kind), kind not in _CLUSTER_SCOPED.get(group, ()))
+    """The resource of a kind that Kubernetes itself has in any version, or None for all others."""
+    for schemas in _newest_first():
+        for found in schemas.versions(group, kind):
+            if found.plural:
+                return Resource(found.plural, found.namespaced)
+    return None
+
+
+@cache
+def _newest_first() -> tuple[Schemas, ...]:
+    return tuple(Schemas(release) for release in reversed(RELEASES))
 
 
 def from_crd(crd: dict[str, Any]) -> tuple[tuple[str, str], Resource] | None:

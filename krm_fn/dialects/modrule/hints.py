@@ -16,9 +16,9 @@ from krm_fn.config.fields import did_you_mean
 from krm_fn.dialects.modrule.criteria import Criterion
 from krm_fn.dialects.modrule.keyparts import expand_key_parts
 from krm_fn.dialects.modrule.rule import CompiledOperation, CompiledRule
-from krm_fn.dialects.modrule.spec import MatchItem
+from krm_fn.dialects.modrule.spec import ENGINE_ANNOTATION, JINJA2, MatchItem
 from krm_fn.dialects.modrule.value import boolean_words, read_value
-from krm_fn.kube.fieldnames import FIELD_NAMES
+from krm_fn.kube.schema import field_names
 from krm_fn.lang.select import FanOut, Select
 from krm_fn.lang.select.lint import lint
 from krm_fn.lang.select.nodes import Call, Constant, Node
@@ -40,6 +40,9 @@ def hints(rule: CompiledRule, every: bool = False) -> Iterator[Hint]:
 
     With `every` also what is right in some rules and a trap in others, as a lint asks for.
     """
+    if every and rule.spec.template_engine == JINJA2:
+        message = f"{ENGINE_ANNOTATION} is not KubeMod's, which reads the templates as Go's"
+        yield Hint("metadata.annotations", message)
     for n, criterion in enumerate(rule.criteria):
         field = f"spec.match[{n}]"
         yield from (Hint(field, message) for message in _criterion(criterion))
@@ -49,7 +52,9 @@ def hints(rule: CompiledRule, every: bool = False) -> Iterator[Hint]:
         if operation.fan_out is not None:
             yield from (Hint(f"{field}.select", m) for m in _select(operation.fan_out, every))
         yield from (Hint(f"{field}.path", message) for message in _path(operation))
-        yield from (Hint(f"{field}.value", message) for message in _value(operation))
+        if rule.spec.template_engine != JINJA2:
+            yield from (Hint(f"{field}.value", message) for message in _key_part(operation))
+        yield from (Hint(f"{field}.value", message) for message in _boolean_words(operation))
     if set(rule.spec.admission_operations) == {"DELETE"}:
         yield Hint("spec.admissionOperations", "nothing is deleted here; the rule is never asked")
     elif every and "DELETE" in rule.spec.admission_operations and rule.operations:
@@ -153,12 +158,27 @@ _TOO_SHORT: Final = 6
 """Shorter names have neighbours by chance."""
 
 
+_MORE_NAMES: Final = frozenset(
+    (
+        "memory",
+        "overprovisioning",
+        "podInfo",
+        "podTemplate",
+        "provider",
+        "scheduler",
+        "syntheticRefs",
+        "verifiedBy",
+    )
+)
+"""Names of resources, of KubeMod's own and of custom resources that stand next to a field's."""
+
+
 def _near(name: str) -> list[str]:
-    if name in FIELD_NAMES or len(name) < _TOO_SHORT:
+    if len(name) < _TOO_SHORT or name in _MORE_NAMES or name in field_names():
         return []
     return [
         known
-        for known in FIELD_NAMES
+        for known in sorted(field_names() | _MORE_NAMES)
         if _one_edit_apart(name, known) and name.rstrip("s") != known.rstrip("s")
     ]
 
@@ -188,10 +208,14 @@ def _path(operation: CompiledOperation) -> Iterator[str]:
         yield "without a select, #0 and the like are taken as they stand"
 
 
-def _value(operation: CompiledOperation) -> Iterator[str]:
+def _key_part(operation: CompiledOperation) -> Iterator[str]:
     value = operation.item.value
     if operation.is_constant and value is not None and expand_key_parts(value) != value:
         yield "outside of {{ }}, .#0 becomes the text (index .SelectKeyParts 0)"
+
+
+def _boolean_words(operation: CompiledOperation) -> Iterator[str]:
+    value = operation.item.value
     if operation.is_constant and value is not None:
         for word in dict.fromkeys(boolean_words(value)):
             yield f"{word} is the boolean {str(read_value(word)).lower()}; quote it for a text"
