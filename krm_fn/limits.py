@@ -36,6 +36,15 @@ TEMPLATE_OUTPUT: Final = 1024 * 1024
 TEMPLATE_DEPTH: Final = 1_000
 """How deep templates may call each other."""
 
+TEMPLATE_TEXT: Final = 256 * 1024
+"""Characters of one Jinja template."""
+
+TEMPLATE_PARTS: Final = 10_000
+"""Parts (texts, names, operators, tags ...) that one Jinja template may consist of."""
+
+NUMBER_BITS: Final = 1_024
+"""Bits of a whole number that a Jinja template may compute."""
+
 LIST_PADDING: Final = 100_000
 """Elements that one patch operation may add to a list to reach its index."""
 

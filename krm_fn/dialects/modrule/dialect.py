@@ -21,7 +21,13 @@ from krm_fn.dialects.modrule.rule import (
     validate,
 )
 from krm_fn.dialects.modrule.scope import Scope
-from krm_fn.dialects.modrule.spec import DecodeError, ModRuleSpec, decode, unknown_fields
+from krm_fn.dialects.modrule.spec import (
+    DecodeError,
+    ModRuleSpec,
+    decode,
+    template_engine,
+    unknown_fields,
+)
 from krm_fn.errors import RuleError
 from krm_fn.values import Path
 
@@ -67,7 +73,7 @@ class ModRules:
             return [_problem(rule, "metadata.name", " is required")]
         raw = rule.value.get("spec")
         try:
-            spec = decode(raw)
+            spec = replace(decode(raw), template_engine=template_engine(rule.value))
         except DecodeError as error:
             return [_problem(rule, error.field, f" {error.message}")]
         made = compile_rule(ref, spec)

@@ -12,7 +12,7 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from krm_fn.admission import Cause, Finding, RuleRef, Step, Trace
 from krm_fn.config.admission import OnRuleError
@@ -20,15 +20,12 @@ from krm_fn.dialects.modrule.chance import Chance
 from krm_fn.dialects.modrule.lastapplied import Crash, LastApplied
 from krm_fn.dialects.modrule.rule import CompiledOperation, CompiledRule
 from krm_fn.dialects.modrule.spec import PATCH
-from krm_fn.dialects.modrule.templates import message_context, value_context
+from krm_fn.dialects.modrule.templates import Draw, message_variables, value_variables
 from krm_fn.dialects.modrule.value import read_value
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.jsonpatch import Operation, apply_kubemod
 from krm_fn.lang.select import expand_path
 from krm_fn.values import Json, equal
-
-if TYPE_CHECKING:
-    from krm_fn.lang.gotemplate import Sources
 
 _NO_CHANCE: Final = Chance()
 
@@ -219,8 +216,10 @@ def _reject(rule: CompiledRule, namespace: str, outcome: Outcome, chance: Chance
         if rule.message.mutates:
             target = copy.deepcopy(target)
         try:
-            sources = chance.sources(rule.ref, target, "rejectMessage")
-            message = rule.message.render(message_context(namespace, target), sources)
+            message = rule.message.render(
+                message_variables(namespace, target),
+                lambda: chance.sources(rule.ref, target, "rejectMessage"),
+            )
             text = f'{text}: "{message}"'
         except EvaluationError as error:
             problem = f"rejectMessage cannot be rendered: {error.message}"
@@ -253,8 +252,8 @@ def _compute(
         target = copy.deepcopy(document)
     for n, compiled in enumerate(rule.operations):
 
-        def draw(key: str, part: int = n) -> Sources:
-            return chance.sources(rule.ref, target, f"{part} {key}")
+        def draw(key: str, part: int = n) -> Draw:
+            return lambda: chance.sources(rule.ref, target, f"{part} {key}")
 
         for operation, warning in _compute_one(compiled, target, namespace, draw):
             operations.append((n, operation))
@@ -264,14 +263,14 @@ def _compute(
 
 
 def _compute_one(
-    compiled: CompiledOperation, target: Json, namespace: str, draw: Callable[[str], Sources]
+    compiled: CompiledOperation, target: Json, namespace: str, draw: Callable[[str], Draw]
 ) -> list[tuple[Operation, str]]:
     """The operations that one item of `spec.patch` becomes, each with a warning or ""."""
     item = compiled.item
     if compiled.fan_out is None:
         if compiled.is_constant:
             return [(Operation(item.op, item.path, compiled.constant), "")]
-        text = compiled.template.render(value_context(namespace, target), draw(""))
+        text = compiled.template.render(value_variables(namespace, target), draw(""))
         return [(Operation(item.op, item.path, read_value(text)), _missing_value(text))]
     made: list[tuple[Operation, str]] = []
     for selected in compiled.fan_out.entries(target):
@@ -279,8 +278,8 @@ def _compute_one(
         warning = _raw_key(item.path, path)
         value = compiled.constant
         if not compiled.is_constant:
-            context = value_context(namespace, target, selected.key_parts, selected.item)
-            text = compiled.template.render(context, draw(selected.key))
+            seen = value_variables(namespace, target, selected.key_parts, selected.item)
+            text = compiled.template.render(seen, draw(selected.key))
             value = read_value(text)
             warning = warning or _missing_value(text)
         made.append((Operation(item.op, path, value), warning))

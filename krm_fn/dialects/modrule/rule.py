@@ -15,9 +15,8 @@ from typing import Any, Final
 from krm_fn.admission import RuleRef
 from krm_fn.config.fields import did_you_mean
 from krm_fn.dialects.modrule.criteria import Criterion, compile_criterion
-from krm_fn.dialects.modrule.keyparts import expand_key_parts
 from krm_fn.dialects.modrule.spec import PATCH, REJECT, MatchItem, ModRuleSpec, PatchItem
-from krm_fn.dialects.modrule.templates import Text, compile_text
+from krm_fn.dialects.modrule.templates import Text, compile_text, compile_value
 from krm_fn.dialects.modrule.value import read_value
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.lang.regex import Regex, compile_regex
@@ -144,9 +143,15 @@ def _webhook(spec: ModRuleSpec) -> Iterator[Problem]:
     for n, item in enumerate(spec.match or ()):
         yield from _webhook_match(item, f"spec.match[{n}]")
     for n, patch in enumerate(spec.patch):
-        yield from _webhook_patch(patch, f"spec.patch[{n}]")
+        yield from _webhook_patch(patch, f"spec.patch[{n}]", spec.template_engine)
     if spec.reject_message is not None:
-        yield from _fails("spec.rejectMessage", compile_text, spec.reject_message, "rejectMessage")
+        yield from _fails(
+            "spec.rejectMessage",
+            compile_text,
+            spec.reject_message,
+            "rejectMessage",
+            spec.template_engine,
+        )
 
 
 def _webhook_match(item: MatchItem, field: str) -> Iterator[Problem]:
@@ -162,9 +167,9 @@ def _webhook_match(item: MatchItem, field: str) -> Iterator[Problem]:
         )
 
 
-def _webhook_patch(item: PatchItem, field: str) -> Iterator[Problem]:
+def _webhook_patch(item: PatchItem, field: str, engine: str) -> Iterator[Problem]:
     if item.value is not None:
-        yield from _fails(f"{field}.value", compile_text, expand_key_parts(item.value), item.path)
+        yield from _fails(f"{field}.value", compile_value, item.value, item.path, engine)
         if item.select:
             yield from _fails(f"{field}.select", compile_select, item.select)
 
@@ -237,12 +242,14 @@ def _compile(spec: ModRuleSpec, problems: list[Problem]) -> _Parts:
     operations = [
         operation
         for n, patch in enumerate(spec.patch)
-        for operation in _compile_operation(patch, f"spec.patch[{n}]", problems)
+        for operation in _compile_operation(
+            patch, f"spec.patch[{n}]", spec.template_engine, problems
+        )
     ]
     message: Text | None = None
     if spec.reject_message is not None:
         try:
-            message = compile_text(spec.reject_message, "rejectMessage")
+            message = compile_text(spec.reject_message, "rejectMessage", spec.template_engine)
         except CompileError as error:
             problems.append(_unloadable("spec.rejectMessage", error.message))
     return criteria, operations, message, regex
@@ -257,7 +264,7 @@ def _criterion_field(item: MatchItem, field: str) -> str:
 
 
 def _compile_operation(
-    item: PatchItem, field: str, problems: list[Problem]
+    item: PatchItem, field: str, engine: str, problems: list[Problem]
 ) -> Iterator[CompiledOperation]:
     fan_out: FanOut | None = None
     before = len(problems)
@@ -268,7 +275,7 @@ def _compile_operation(
             problems.append(_unloadable(f"{field}.select", error.message))
     text = _NO_VALUE if item.value is None else item.value
     try:
-        template = compile_text(expand_key_parts(text), item.path)
+        template = compile_value(text, item.path, engine)
     except CompileError as error:
         problems.append(_unloadable(f"{field}.value", error.message))
         return

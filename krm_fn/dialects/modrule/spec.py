@@ -5,15 +5,19 @@ Source: KubeMod api/v1beta1/modrule_types.go; the ModRule specification, section
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from krm_fn.config.fields import describe, did_you_mean
+from krm_fn.values import get
 
 PATCH: Final = "Patch"
 REJECT: Final = "Reject"
 DEFAULT_OPERATIONS: Final = ("CREATE", "UPDATE")
+GO_TEMPLATES: Final = "go"
+JINJA2: Final = "jinja2"
+ENGINE_ANNOTATION: Final = "krm-fn.dev/template-engine"
 _INT16: Final = range(-(2**15), 2**15)
 
 Decoded = TypeVar("Decoded")
@@ -61,6 +65,24 @@ class ModRuleSpec:
     execution_tier: int = 0
     target_namespace_regex: str | None = None
     admission_operations: tuple[str, ...] = DEFAULT_OPERATIONS
+    template_engine: str = GO_TEMPLATES
+    """The language of `value` and `rejectMessage`, which an annotation chooses."""
+
+
+def template_engine(manifest: Mapping[str, Any]) -> str:
+    """What a manifest's annotation says its templates are in. Raises DecodeError."""
+    annotations = get(manifest, ("metadata", "annotations"))
+    if type(annotations) is not dict or ENGINE_ANNOTATION not in annotations:
+        return GO_TEMPLATES
+    engine = annotations[ENGINE_ANNOTATION]
+    if engine == JINJA2:
+        return JINJA2
+    hint = did_you_mean(engine, (JINJA2,)) if type(engine) is str else ""
+    raise DecodeError(
+        "metadata.annotations",
+        f"has {ENGINE_ANNOTATION}: {engine}{hint or f'; there is only {JINJA2}'}"
+        " (without it, templates are Go's)",
+    )
 
 
 def decode(value: Any) -> ModRuleSpec:

@@ -17,12 +17,13 @@ from typing import Any, Final
 
 from krm_fn import limits
 from krm_fn.errors import LimitError
+from krm_fn.lang.budget import Budget
 from krm_fn.lang.gofmt import GoInt, from_bytes, to_bytes
 from krm_fn.lang.gotemplate.functions import BUILTINS
 from krm_fn.lang.gotemplate.nodes import Program, Text
 from krm_fn.lang.gotemplate.parser import parse_program
 from krm_fn.lang.gotemplate.sources import Sources
-from krm_fn.lang.gotemplate.state import Budget, State
+from krm_fn.lang.gotemplate.state import State
 from krm_fn.lang.gotemplate.values import Function, Pointer, Struct
 
 __all__ = [

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from krm_fn.lang.budget import Budget
 from krm_fn.lang.gofmt import GoInt, GoUint8, kind_name, to_bytes, to_float, type_name
 from krm_fn.lang.goprintf import sprint, sprintf, sprintln
-from krm_fn.lang.gotemplate.state import Budget
 from krm_fn.lang.gotemplate.values import (
     Family,
     FunctionError,

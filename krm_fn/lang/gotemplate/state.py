@@ -1,61 +1,13 @@
-"""What one render keeps while it runs: its budget, its output and its variables.
-
-Rules come from people who may be hostile to the machine that renders, so every step, every
-character and every element that a function makes is paid for from one budget.
-"""
+"""What one render keeps while it runs: its budget, its output and its variables."""
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from krm_fn import limits
 from krm_fn.errors import EvaluationError, LimitError
+from krm_fn.lang.budget import Budget
 from krm_fn.lang.gotemplate.sources import Draws, Sources
-
-_TEXT_PER_STEP: Final = 16
-_ELEMENTS_PER_STEP: Final = 8
-_READ_PER_STEP: Final = 32
-
-
-class Budget:
-    """What a render may still do; every method raises LimitError when it is used up.
-
-    The texts of the errors have no place in the template; `State.error` adds it.
-    """
-
-    __slots__ = ("output", "steps")
-
-    def __init__(
-        self, steps: int = limits.TEMPLATE_STEPS, output: int = limits.TEMPLATE_OUTPUT
-    ) -> None:
-        self.steps = steps
-        self.output = output
-
-    def spend(self, steps: int) -> None:
-        """Pay for work of about so many evaluation steps."""
-        self.steps -= steps
-        if self.steps < 0:
-            raise LimitError(f"it needs more than {limits.TEMPLATE_STEPS:,} steps")
-
-    def text(self, length: int) -> None:
-        """Allow a text of so many characters to be made; for functions that make a text grow."""
-        if length > self.output:
-            raise LimitError(f"it makes a text of more than {self.output:,} characters")
-
-    def read(self, value: Any) -> None:
-        """Pay for a function's argument, which it may read from end to end."""
-        if type(value) is str:
-            self.spend(len(value) // _TEXT_PER_STEP)
-        elif isinstance(value, list | dict):
-            self.spend(len(value) // _READ_PER_STEP)
-
-    def made(self, value: Any) -> None:
-        """Pay for a function's result."""
-        if type(value) is str:
-            self.text(len(value))
-            self.spend(len(value) // _TEXT_PER_STEP)
-        elif isinstance(value, list | dict):
-            self.spend(len(value) // _ELEMENTS_PER_STEP)
 
 
 class Positioned(Protocol):

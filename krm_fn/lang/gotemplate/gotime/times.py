@@ -11,10 +11,10 @@ from datetime import UTC as PYTHON_UTC
 from datetime import date, datetime
 from typing import Any, ClassVar, Final
 
+from krm_fn.lang.budget import Budget
 from krm_fn.lang.gofmt import GoInt, GoInt64
 from krm_fn.lang.gotemplate.gotime import layouts
 from krm_fn.lang.gotemplate.gotime.duration import DURATION, SECOND, Duration, clamped
-from krm_fn.lang.gotemplate.state import Budget
 from krm_fn.lang.gotemplate.values import TYPES, FunctionError, Methods, NamedInt, Object, Type
 
 _INT64: Final = 1 << 63

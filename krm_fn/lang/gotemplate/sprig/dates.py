@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from krm_fn.lang.budget import Budget
 from krm_fn.lang.gofmt import GoInt, GoInt64
 from krm_fn.lang.gotemplate.gotime.duration import (
     HOUR,
@@ -31,7 +32,6 @@ from krm_fn.lang.gotemplate.gotime.times import (
 from krm_fn.lang.gotemplate.gotime.zones import NoZonesError, load_zone, zone_at
 from krm_fn.lang.gotemplate.sources import Draws
 from krm_fn.lang.gotemplate.sprig.convert import wrap_int64
-from krm_fn.lang.gotemplate.state import Budget
 from krm_fn.lang.gotemplate.values import TYPES, Family, FunctionError, RefusedError
 
 FUNCTIONS: Final = Family()

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from krm_fn.lang.budget import Budget
 from krm_fn.lang.gotemplate.sprig.convert import is_empty
 from krm_fn.lang.gotemplate.sprig.json import DecodeError, decode, encode
-from krm_fn.lang.gotemplate.state import Budget
 from krm_fn.lang.gotemplate.values import Family, FunctionError
 
 FUNCTIONS: Final = Family()

@@ -11,8 +11,8 @@ import string
 import zlib
 from typing import Final
 
+from krm_fn.lang.budget import Budget
 from krm_fn.lang.gofmt import from_bytes, to_bytes
-from krm_fn.lang.gotemplate.state import Budget
 from krm_fn.lang.gotemplate.values import Family
 
 FUNCTIONS: Final = Family()

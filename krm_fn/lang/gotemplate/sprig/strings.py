@@ -10,9 +10,9 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, Final
 
+from krm_fn.lang.budget import Budget
 from krm_fn.lang.gofmt import GoList, GoMap, from_bytes, quote, to_bytes
 from krm_fn.lang.gotemplate.sprig.convert import string_list, strings_of, strval
-from krm_fn.lang.gotemplate.state import Budget
 from krm_fn.lang.gotemplate.values import Family, FunctionError, nil_list
 
 FUNCTIONS: Final = Family()

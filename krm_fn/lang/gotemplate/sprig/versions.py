@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from krm_fn.errors import LimitError
+from krm_fn.lang.budget import Budget
 from krm_fn.lang.gofmt import GoInt, GoUint64, quote, to_bytes
-from krm_fn.lang.gotemplate.state import Budget
 from krm_fn.lang.gotemplate.values import TYPES, Family, FunctionError, Methods, Object, Type
 from krm_fn.lang.regex import compile_regex
 
