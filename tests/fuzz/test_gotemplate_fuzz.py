@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 from datetime import datetime
 
-from hypothesis import HealthCheck, given, settings
+from fuzz_support import bounded
+from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.errors import CompileError, EvaluationError
@@ -51,16 +52,14 @@ TEMPLATES = st.one_of(
 )
 
 
-@settings(
-    max_examples=600, deadline=2000, derandomize=True, suppress_health_check=list(HealthCheck)
-)
+@bounded(600)
 @given(TEMPLATES, st.sampled_from(SOURCES))
 def test_no_template_raises_anything_but_the_documented_errors(text: str, sources: Sources) -> None:
     with contextlib.suppress(CompileError, EvaluationError):
         assert isinstance(parse(text, "fuzz").render(CONTEXT, sources), str)
 
 
-@settings(max_examples=300, derandomize=True, suppress_health_check=list(HealthCheck))
+@bounded(300)
 @given(CALLS)
 def test_a_template_renders_to_the_same_text_again(text: str) -> None:
     with contextlib.suppress(CompileError, EvaluationError):

@@ -1,31 +1,24 @@
-"""Arbitrary Jinja templates end in a text or a documented error, soon.
-
-`KRM_FN_FUZZ_EXAMPLES=N` runs longer.
-"""
+"""Arbitrary Jinja templates end in a text or a documented error, soon."""
 
 from __future__ import annotations
 
 import copy
-import os
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from fuzz_support import bounded
+from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.lang.jinja import parse
 from krm_fn.lang.jinja.filters import FILTERS, TESTS
 
-EXAMPLES = int(os.environ.get("KRM_FN_FUZZ_EXAMPLES", "300"))
 VARIABLES: dict[str, Any] = {
     "namespace": "shop",
     "target": {"a": [1, "x", None, {"k": 2.5}], "b": None, "c": {"d": "é", "items": []}, "n": 8080},
     "select_key_parts": [1, "web"],
     "selected_item": None,
 }
-BOUNDED = settings(
-    max_examples=EXAMPLES, deadline=5_000, suppress_health_check=list(HealthCheck), database=None
-)
 
 PIECES = st.sampled_from(
     """
@@ -104,7 +97,7 @@ def outcome(text: str) -> str:
         return f"{type(error).__name__} {error.message}"
 
 
-@BOUNDED
+@bounded(300)
 @given(TEMPLATES)
 def test_a_jinja_template_renders_or_fails_as_documented_and_changes_nothing(text: str) -> None:
     before = copy.deepcopy(VARIABLES)
@@ -112,7 +105,7 @@ def test_a_jinja_template_renders_or_fails_as_documented_and_changes_nothing(tex
     assert before == VARIABLES
 
 
-@BOUNDED
+@bounded(300)
 @given(STATEMENTS)
 def test_a_jinja_template_has_the_same_outcome_again(text: str) -> None:
     said = outcome(text)

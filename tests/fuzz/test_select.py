@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from fuzz_support import bounded, vectors
+from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.lang.gofmt import format_value
 from krm_fn.lang.select import compile_fanout, compile_select, expand_path
 
-VECTORS = Path(__file__).parents[1] / "conformance" / "modrule" / "select.jsonl"
-CASES = [json.loads(line) for line in VECTORS.read_bytes().split(b"\n") if line]
+CASES = list(vectors("select"))
 TEXTS = [case["expr"] for case in CASES]
 DOCUMENTS = [case["doc"] for case in CASES[::40]]
 
-BOUNDED = settings(
-    max_examples=400, deadline=2_000, suppress_health_check=[HealthCheck.too_slow], database=None
-)
 PIECES = st.sampled_from(
     ["$", "@", ".", "..", "*", "[", "]", "(", ")", "{", "}", "?", ":", ",", "#", "#0", "a", "in",
      "==", "=~", "&&", "??", "+", "-", "!", "~", "1", '"a"', "`(`", "'x'", "length", "date", "//",
@@ -41,7 +37,7 @@ def spliced(draw: st.DrawFn) -> str:
 ANY_TEXT = st.one_of(st.text(max_size=60), GLUED, spliced())
 
 
-@BOUNDED
+@bounded(400)
 @given(ANY_TEXT, st.sampled_from(DOCUMENTS))
 def test_an_expression_answers_or_fails_as_documented(text: str, document: Any) -> None:
     before = json.dumps(document)
@@ -54,7 +50,7 @@ def test_an_expression_answers_or_fails_as_documented(text: str, document: Any) 
     assert json.dumps(document) == before
 
 
-@BOUNDED
+@bounded(400)
 @given(ANY_TEXT, st.sampled_from(DOCUMENTS), st.text(max_size=20))
 def test_a_fan_out_answers_or_fails_as_documented(text: str, document: Any, path: str) -> None:
     try:
@@ -69,7 +65,7 @@ def test_a_fan_out_answers_or_fails_as_documented(text: str, document: Any, path
         pass
 
 
-@BOUNDED
+@bounded(400)
 @given(ANY_TEXT, st.sampled_from(DOCUMENTS))
 def test_the_same_input_has_the_same_answer(text: str, document: Any) -> None:
     def answer() -> str:
