@@ -7,6 +7,8 @@ between needs to know how errors are shown. This module knows no other module of
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class KrmFnError(Exception):
     """Base of all errors of the program that are not faults of the program.
@@ -60,3 +62,23 @@ class EvaluationError(LanguageError):
 
 class LimitError(EvaluationError):
     """An evaluation passed one of the bounds of `krm_fn.limits`."""
+
+
+class DecodeError(KrmFnError):
+    """The API server would not decode this object: a value has a type that its field cannot hold.
+
+    `path` is the field, empty where the object as a whole is meant.
+    """
+
+    def __init__(self, message: str, path: tuple[str | int, ...] = ()) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean X?` for the nearest of the known words, "" where none is near."""
+    import difflib
+
+    by_fold = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), by_fold, n=1, cutoff=0.6)
+    return f"; did you mean {by_fold[near[0]]}?" if near else ""

@@ -51,6 +51,27 @@ LIST_PADDING: Final = 100_000
 EXPRESSION_NESTING: Final = 200
 """How deep an expression of one of the languages may nest."""
 
+CEL_STEPS: Final = 1_000_000
+"""Cost of one CEL expression on one object, counted as the API server counts it."""
+
+CEL_SOURCE: Final = 100_000
+"""Code points of one CEL expression."""
+
+CEL_DEPTH: Final = 250
+"""How deep a CEL expression may nest, and how many of its operators may lean on each other."""
+
+CEL_COPIES: Final = 4_000
+"""Nodes of an expression that `optMap` and `optFlatMap` may double."""
+
+QUANTITY_LENGTH: Final = 1_000
+"""Characters of one quantity."""
+
+QUANTITY_EXPONENT: Final = 1_000
+"""The largest exponent of one quantity, such as 3 in 1e3; upstream computes without end."""
+
+STRICT_FINDINGS: Final = 100
+"""Unknown fields that are told of one object, as the API server does."""
+
 _STACK_FRAMES: Final = 20_000
 
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from krm_fn.admission import Operation, User
 from krm_fn.config.dialects import DIALECTS, dialect_of, misspelt_kind, rule_kinds
-from krm_fn.config.fields import Section, did_you_mean
-from krm_fn.errors import ConfigError
+from krm_fn.config.fields import Section
+from krm_fn.errors import ConfigError, did_you_mean
 from krm_fn.kube.selectors import Selector, from_labels, parse_selector
 from krm_fn.values import Json
 from krm_fn.wire import Head, Item

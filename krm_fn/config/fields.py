@@ -6,22 +6,12 @@ know only texts. Knows no field itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from krm_fn.errors import ConfigError
+from krm_fn.errors import ConfigError, did_you_mean
 
 Choice = TypeVar("Choice", bound=StrEnum)
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`; did you mean X?` for the nearest of the known words, "" where none is near."""
-    import difflib
-
-    by_fold = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), by_fold, n=1, cutoff=0.6)
-    return f"; did you mean {by_fold[near[0]]}?" if near else ""
 
 
 class Section:

@@ -17,8 +17,7 @@ from krm_fn.admission import Rule, RuleRef
 from krm_fn.admission.views import HiddenAnnotations
 from krm_fn.config.admission import Admission, FromItems, Inline, Itself, Paths
 from krm_fn.config.dialects import dialect_of, misspelt_kind
-from krm_fn.config.fields import did_you_mean
-from krm_fn.errors import ConfigError, InputError, RuleError
+from krm_fn.errors import ConfigError, InputError, RuleError, did_you_mean
 from krm_fn.values import Json, equal
 from krm_fn.wire import Item, Origin, read_stream
 

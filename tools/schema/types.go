@@ -68,7 +68,6 @@ var special = map[string]string{
 	"k8s.io/apimachinery/pkg/util/intstr.IntOrString":   "O",
 	"k8s.io/apimachinery/pkg/apis/meta/v1.Time":         "T",
 	"k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime":    "U",
-	"k8s.io/apimachinery/pkg/apis/meta/v1.Duration":     "D",
 	"k8s.io/apimachinery/pkg/apis/meta/v1.FieldsV1":     "F",
 	"k8s.io/apimachinery/pkg/runtime.RawExtension":      "R",
 	extensionsV1 + ".JSON":                              "J",

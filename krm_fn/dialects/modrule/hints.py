@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from krm_fn.config.fields import did_you_mean
 from krm_fn.dialects.modrule.criteria import Criterion
 from krm_fn.dialects.modrule.keyparts import expand_key_parts
 from krm_fn.dialects.modrule.rule import CompiledOperation, CompiledRule
 from krm_fn.dialects.modrule.spec import ENGINE_ANNOTATION, JINJA2, MatchItem
 from krm_fn.dialects.modrule.value import boolean_words, read_value
+from krm_fn.errors import did_you_mean
 from krm_fn.kube.schema import field_names
 from krm_fn.lang.select import FanOut, Select
 from krm_fn.lang.select.lint import lint

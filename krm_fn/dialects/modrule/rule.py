@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from krm_fn.admission import RuleRef
-from krm_fn.config.fields import did_you_mean
 from krm_fn.dialects.modrule.criteria import Criterion, compile_criterion
 from krm_fn.dialects.modrule.spec import PATCH, REJECT, MatchItem, ModRuleSpec, PatchItem
 from krm_fn.dialects.modrule.templates import Text, compile_text, compile_value
 from krm_fn.dialects.modrule.value import read_value
-from krm_fn.errors import CompileError, EvaluationError
+from krm_fn.errors import CompileError, EvaluationError, did_you_mean
 from krm_fn.lang.regex import Regex, compile_regex
 from krm_fn.lang.select import FanOut, compile_fanout, compile_select
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from krm_fn.config.fields import describe, did_you_mean
+from krm_fn.config.fields import describe
+from krm_fn.errors import did_you_mean
 from krm_fn.values import get
 
 PATCH: Final = "Patch"

@@ -28,7 +28,6 @@ class Value(StrEnum):
     INT_OR_STRING = "O"
     TIME = "T"
     MICRO_TIME = "U"
-    DURATION = "D"
     RAW = "R"
     """Any JSON: runtime.RawExtension."""
     FIELDS = "F"
@@ -51,8 +50,9 @@ RESOURCE_LIST: Final = "L"
 class Type:
     """The type of a value.
 
-    `element` is a list's or a map's element type. `pointer` tells a value that may be nil, so that
-    its zero is kept. `rounded` marks v1.ResourceList, whose quantities defaulting rounds.
+    `element` is a list's or a map's element type, or the schema of the three unions. `pointer`
+    tells a value that may be nil, so that its zero is kept. `rounded` marks v1.ResourceList, whose
+    quantities defaulting rounds.
     """
 
     __slots__ = ("_struct", "element", "pointer", "rounded", "value")

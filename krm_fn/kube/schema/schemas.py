@@ -23,6 +23,8 @@ RELEASES: Final = ("1.32", "1.37")
 
 OLDEST: Final = RELEASES[0]
 
+_UNIONS: Final = (Value.SCHEMA_OR_BOOLEAN, Value.SCHEMA_OR_LIST, Value.SCHEMA_OR_STRINGS)
+
 
 class Schemas:
     """What Kubernetes says of its kinds in a release.
@@ -34,6 +36,7 @@ class Schemas:
 
     def __init__(self, version: str = "") -> None:
         self.release = _nearest(version)
+        self.version = _numbers(self.release)
         self._table: Table | None = None
         self._chunks: dict[str, Any] = {}
         self._structs: dict[str, Struct] = {}
@@ -115,6 +118,8 @@ class Schemas:
         if first == Value.STRUCT:
             name = rest if "." in rest else f"{folder}.{rest}"
             return Type(Value.STRUCT, pointer, struct=partial(self.struct, name))
+        if first in _UNIONS:
+            rest = f"#{folder}.JSONSchemaProps"
         element = self._type(rest, folder) if rest else None
         return Type(Value(first), pointer, element)
 
