@@ -6,9 +6,8 @@ around it: a ResourceList in, the list with results out, and an exit status.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from krm_fn import limits
@@ -16,46 +15,35 @@ from krm_fn.admission import (
     Cause,
     Chain,
     Circumstances,
-    Cluster,
-    Dialect,
     Finding,
-    Operation,
     Plugin,
-    RuleRef,
     Trace,
-    Verdict,
-    net_changes,
 )
-from krm_fn.admission.checks import idempotence
-from krm_fn.admission.cluster import Identity, resources_of_crds
-from krm_fn.admission.views import HiddenAnnotations
+from krm_fn.admission.sight import look
 from krm_fn.config.admission import (
     Admission,
-    Idempotency,
     Mode,
     OnEmpty,
-    OnReject,
+    PodTemplates,
     from_function_config,
 )
-from krm_fn.config.dialects import DIALECTS, DialectEntry, is_target
+from krm_fn.config.dialects import is_target
 from krm_fn.config.sources import (
     IMAGE_RULES,
     RuleSet,
-    check_real,
     collect,
-    expand_paths,
     is_twin,
-    manifests,
 )
 from krm_fn.errors import ConfigError, InputError, KrmFnError
-from krm_fn.kube.resources import Resource, built_in
+from krm_fn.kube.podtemplates import has_templates
+from krm_fn.prepare import compile_rules, known_cluster, old_objects, served_form
 from krm_fn.report.model import ObjectReport, Outcome, Report
 from krm_fn.report.results import results
 from krm_fn.report.text import lines
+from krm_fn.runner import Runner, put_previews, value_of
 from krm_fn.sdk import NotAResourceListError, ResourceList, parse_resource_list
-from krm_fn.values import Json, get
-from krm_fn.wire import Head, Item, Stream, read_stream
-from krm_fn.wire.stream import head_of
+from krm_fn.values import Json
+from krm_fn.wire import Head, Item, Stream
 
 NO_RULES: Final = """no rule anywhere: give one as functionConfig, in its spec.rules, among the \
 items, or with -r. For example, as functionConfig:
@@ -129,14 +117,12 @@ def admit(
     rules = collect(admission, items, function_config, image_rules, rule_paths)
     if not rules.rules:
         raise ConfigError(NO_RULES)
-    cluster = _cluster(items, admission, rules)
-    plugins, findings = _compile(rules, admission, cluster)
+    cluster = known_cluster(items, admission, rules)
+    plugins, findings = compile_rules(rules, admission, cluster)
     context = admission.context
-    chain = Chain(plugins, Circumstances(context.operation, context.user), Trace())
+    circumstances = Circumstances(context.operation, context.user, admission.strict)
+    chain = Chain(plugins, circumstances, Trace(), served_form(admission, cluster))
     targets = [item for item in items if _is_target(item, admission, function_config)]
-    if admission.strict:
-        for item in items:
-            _value_of(item)
     report = Report(
         len(targets),
         len(rules.rules),
@@ -144,10 +130,21 @@ def admit(
         with_changes=admission.results.changes,
         limit=admission.results.limit,
     )
-    run_ = _Run(chain, admission, cluster, _old_objects(admission))
-    reports = run_.admit_all(targets)
+    runner = Runner(chain, admission, cluster, old_objects(admission))
+    reports = runner.admit_all(targets)
     report.objects = [reports[item] for item in targets if item in reports]
+    if admission.pod_templates is PodTemplates.PREVIEW and admission.mode is Mode.MUTATE:
+        put_previews(streams, runner.previews)
     heads = [(item.head, cluster.namespace_of(item.head)) for item in targets]
+    pods = [
+        (head, (Head("v1", "Pod", namespace, ""), namespace))
+        for head, namespace in heads
+        if has_templates(head.group, head.kind, admission.extra_pod_templates)
+    ]
+    if admission.pod_templates is PodTemplates.IGNORE:
+        report.findings += _templates_left(plugins, pods)
+    else:
+        heads += [pod for _, pod in pods]
     if heads:
         for plugin in plugins:
             report.findings += plugin.unseen(heads)
@@ -161,8 +158,8 @@ def lint(streams: Sequence[Stream], admission: Admission, rule_paths: Sequence[s
     Raises KrmFnError where a rule cannot be read or does not compile.
     """
     rules = collect(admission, [], None, "", rule_paths)
-    cluster = _cluster([], admission, rules)
-    _, findings = _compile(rules, admission, cluster, lint=True)
+    cluster = known_cluster([], admission, rules)
+    _, findings = compile_rules(rules, admission, cluster, lint=True)
     report = Report(rules=len(rules.rules), with_changes=False)
     if any(stream.items for stream in streams):
         report = admit(streams, admission, rule_paths=rule_paths)
@@ -172,186 +169,30 @@ def lint(streams: Sequence[Stream], admission: Admission, rule_paths: Sequence[s
     return report
 
 
-class _Run:
-    """What all objects of a run share."""
+def show(streams: Sequence[Stream], admission: Admission) -> tuple[list[Json], Report]:
+    """The objects as rules see them, and what is wrong with them. Nothing is edited.
 
-    def __init__(
-        self,
-        chain: Chain,
-        admission: Admission,
-        cluster: Cluster,
-        old_objects: Mapping[Identity, Json],
-    ) -> None:
-        self.chain = chain
-        self.admission = admission
-        self.cluster = cluster
-        self.old_objects = old_objects
-        self._told: set[tuple[tuple[RuleRef, ...], str]] = set()
-
-    def admit_all(self, targets: Sequence[Item]) -> dict[Item, ObjectReport]:
-        """Admit Namespaces first, since others are then seen in namespaces as admitted."""
-        reports: dict[Item, ObjectReport] = {}
-        admitted: dict[str, Json] = {}
-        for item in targets:
-            if _is_namespace(item.head):
-                self._admit_into(reports, item)
-                admitted[item.head.name] = _shown(item.value)
-        self.cluster = self.cluster.with_admitted(admitted)
-        for item in targets:
-            if not _is_namespace(item.head):
-                self._admit_into(reports, item)
-        return reports
-
-    def _admit_into(self, reports: dict[Item, ObjectReport], item: Item) -> None:
-        head = item.head
-        namespace = self.cluster.namespace_of(head)
-        if not self.chain.wants(head, namespace):
-            return
-        value = _value_of(item)
-        if _is_local(value) or not self.admission.match.fits(head, value):
-            return
-        old = self.old_objects.get((head.group, head.kind, namespace, head.name))
-        verdict = self._judge(self.chain.admit(head, value, self.cluster, old), head, old)
-        reports[item] = self._carry_out(item, namespace, verdict)
-
-    def _judge(self, verdict: Verdict, head: Head, old: Json | None) -> Verdict:
-        """The verdict with what the options make of it."""
-        admission = self.admission
-        if admission.idempotency is not Idempotency.OFF:
-            denies = admission.idempotency is Idempotency.FAIL
-            finding = idempotence(self.chain, head, verdict, self.cluster, old, denies)
-            if finding is not None:
-                verdict = replace(verdict, findings=(*verdict.findings, finding))
-        verdict = replace(verdict, findings=tuple(filter(self._is_new, verdict.findings)))
-        if admission.on_reject is OnReject.WARN or admission.mode is Mode.AUDIT:
-            findings = tuple(replace(f, denies=False) for f in verdict.findings)
-            verdict = replace(verdict, findings=findings)
-        return verdict
-
-    def _is_new(self, finding: Finding) -> bool:
-        """What a rule needs to know and nobody does is told once, not for every object."""
-        if finding.cause is not Cause.UNDECIDED:
-            return True
-        key = finding.rules, finding.message
-        told = key in self._told
-        self._told.add(key)
-        return not told
-
-    def _carry_out(self, item: Item, namespace: str, verdict: Verdict) -> ObjectReport:
-        before = item.value
-        if verdict.denied:
-            if self.admission.on_reject is OnReject.DROP and _may_be_dropped(item.head):
-                return self._drop(item, namespace, verdict)
-            return ObjectReport(item, namespace, Outcome.REJECTED, verdict.findings)
-        changes = tuple(net_changes(before, verdict.object, verdict.changes))
-        outcome = Outcome.CHANGED if changes else Outcome.UNCHANGED
-        if changes and self.admission.mode is Mode.MUTATE:
-            item.replace(verdict.object)
-        return ObjectReport(item, namespace, outcome, verdict.findings, changes)
-
-    def _drop(self, item: Item, namespace: str, verdict: Verdict) -> ObjectReport:
-        """The object leaves the list; its denials become warnings that say so."""
-        if self.admission.mode is Mode.MUTATE:
-            item.dropped = True
-        findings = tuple(
-            replace(f, denies=False, message=f"dropped: {f.message}") if f.denies else f
-            for f in verdict.findings
-        )
-        return ObjectReport(item, namespace, Outcome.DROPPED, findings)
-
-
-# ------------------------------------------------------------------------------------ preparation
-
-
-def _compile(
-    rules: RuleSet, admission: Admission, cluster: Cluster, *, lint: bool = False
-) -> tuple[list[Plugin], list[Finding]]:
-    plugins: list[Plugin] = []
-    findings: list[Finding] = []
-    for entry in DIALECTS:
-        mine = [rule for rule in rules.rules if rule.ref.dialect == entry.name]
-        section = admission.sections.get(entry.section)
-        if not mine and section is None:
-            continue
-        options = {
-            entry.section: section,
-            "onRuleError": admission.on_rule_error,
-            "lint": lint,
-        }
-        compiled = _load(entry).compile(mine, options, cluster)
-        plugins += compiled.plugins
-        findings += compiled.findings
-    return plugins, findings
-
-
-def _load(entry: DialectEntry) -> Dialect:
-    module, _, name = entry.target.partition(":")
-    dialect: Dialect = getattr(importlib.import_module(module), name)
-    return dialect
-
-
-def _cluster(items: Sequence[Item], admission: Admission, rules: RuleSet) -> Cluster:
-    """What the run knows: the items, the context's objects, those that came with the rules."""
-    context = admission.context
-    given = [*context.namespaces, *context.objects, *rules.objects]
-    namespaces = {
-        str(get(value, ("metadata", "name"))): value
-        for value in given
-        if value.get("kind") == "Namespace" and value.get("apiVersion") == "v1"
-    }
-    namespaces |= {item.head.name: _shown(item.value) for item in items if _is_namespace(item.head)}
-    resources: dict[tuple[str, str], Resource] = {}
-    if any(built_in(item.head.group, item.head.kind) is None for item in items):
-        crds = [item.value for item in items if item.head.kind == "CustomResourceDefinition"]
-        crds += [value for value in given if value.get("kind") == "CustomResourceDefinition"]
-        resources = resources_of_crds(crds)
-    described = Cluster({}, namespaces, resources, context.default_namespace)
-    objects: dict[Identity, Callable[[], Json]] = {}
-    for value in given:
-        head = head_of(value)
-        objects[_identity(head, described)] = _constant(value)
+    Raises KrmFnError for what cannot be read.
+    """
+    items = [item for stream in streams for item in stream.items]
+    cluster = known_cluster(items, admission, RuleSet([], []))
+    served = served_form(admission, cluster)
+    shown: list[Json] = []
+    report = Report(with_changes=False)
     for item in items:
-        objects[_identity(item.head, described)] = _loader(item)
-    return Cluster(objects, namespaces, resources, context.default_namespace)
-
-
-def _identity(head: Head, cluster: Cluster) -> Identity:
-    return head.group, head.kind, cluster.namespace_of(head), head.name
-
-
-def _loader(item: Item) -> Callable[[], Json]:
-    return lambda: _shown(item.original)
-
-
-def _constant(value: Json) -> Callable[[], Json]:
-    return lambda: value
-
-
-def _old_objects(admission: Admission) -> dict[Identity, Json]:
-    """The objects that the items replace, for UPDATE."""
-    context = admission.context
-    if context.operation is not Operation.UPDATE:
-        return {}
-    described = Cluster(default_namespace=context.default_namespace)
-    found: dict[Identity, Json] = {}
-    for value in _files(context.old_objects):
-        found[_identity(head_of(value), described)] = value
-    return found
-
-
-def _files(paths: Sequence[str]) -> Iterator[Json]:
-    where = "context.oldObjects.paths"
-    for path in expand_paths(paths, where):
-        for name in manifests(path):
-            check_real(name, where)
-            try:
-                with open(name, "rb") as file:
-                    yield from (item.value for item in read_stream(file.read(), name).items)
-            except OSError as error:
-                raise ConfigError(f"{where}: {name}: {error.strerror}") from None
-
-
-# ------------------------------------------------------------------------------------ small facts
+        if not admission.match.may_fit(item.head):
+            continue
+        value = value_of(item)
+        if not admission.match.fits(item.head, value):
+            continue
+        report.total += 1
+        namespace = cluster.namespace_of(item.head)
+        sight = look(value, namespace, served, strict=admission.strict)
+        shown.append(sight.shown(value))
+        if sight.findings:
+            outcome = Outcome.REJECTED if admission.strict else Outcome.UNCHANGED
+            report.objects.append(ObjectReport(item, namespace, outcome, sight.findings))
+    return shown, report
 
 
 def _is_target(item: Item, admission: Admission, function_config: Item | None) -> bool:
@@ -362,31 +203,27 @@ def _is_target(item: Item, admission: Admission, function_config: Item | None) -
     )
 
 
-def _value_of(item: Item) -> Json:
-    """The object; what is wrong with it says which object it is."""
-    try:
-        return item.value
-    except InputError as error:
-        error.message = f"{item.head}: {error.message}"
-        raise
+_NAMED: Final = 3
 
 
-def _is_namespace(head: Head) -> bool:
-    return head.kind == "Namespace" and head.group == ""
-
-
-def _may_be_dropped(head: Head) -> bool:
-    return head.kind not in ("Namespace", "CustomResourceDefinition", "Kptfile")
-
-
-def _is_local(value: Json) -> bool:
-    return bool(
-        get(value, ("metadata", "annotations", "config.kubernetes.io/local-config")) == "true"
-    )
-
-
-def _shown(value: Json) -> Json:
-    return HiddenAnnotations().get(value)
+def _templates_left(
+    plugins: Sequence[Plugin], pods: Sequence[tuple[Head, tuple[Head, str]]]
+) -> Iterator[Finding]:
+    """A note for each rule that only Pods could match where templates are left as they are."""
+    for plugin in plugins:
+        rules = plugin.pods_only()
+        if not rules:
+            continue
+        left = [workload for workload, pod in pods if plugin.prefilter.wants(*pod)]
+        if not left:
+            continue
+        named = ", ".join(f"{head.kind} {head.name}" for head in left[:_NAMED])
+        named += ", ..." if len(left) > _NAMED else ""
+        message = (
+            f"matches Pods only; templates of Pods stay as they are ({len(left)}: {named}); set "
+            "podTemplates: Mutate or Preview to admit them as Pods"
+        )
+        yield from (Finding(Cause.NOTE, False, message, (rule,)) for rule in rules)
 
 
 def _check_empty(items: Sequence[Item], admission: Admission, report: Report) -> None:

@@ -7,6 +7,7 @@ Python objects, so that identity is the first and cheapest test for "nothing hap
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -246,6 +247,11 @@ def format_path(path: Path) -> str:
             quoted = step.replace("\\", "\\\\").replace('"', '\\"')
             parts.append(f'["{quoted}"]')
     return "".join(parts)
+
+
+def compact(value: Any) -> str:
+    """A JSON value as one line, for messages."""
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
 
 
 def get(value: Any, path: Path, default: Any = None) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from krm_fn.admission.cluster import Cluster
 from krm_fn.admission.model import (
@@ -22,33 +22,47 @@ from krm_fn.admission.model import (
     Request,
     Response,
     RuleRef,
+    Step,
     Trace,
     User,
 )
-from krm_fn.admission.views import DefaultNamespace, HiddenAnnotations, Views
-from krm_fn.values import Json, Path, diff, equal, format_path
+from krm_fn.admission.sight import look
+from krm_fn.admission.views import Lost
+from krm_fn.errors import KrmFnError
+from krm_fn.values import MISSING, Json, Path, compact, diff, equal, format_path, get
 from krm_fn.wire import Head
+
+if TYPE_CHECKING:
+    from krm_fn.kube.served import Served
 
 AFTER_DENIAL = "after a denial; the API server would not have come this far: "
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One edit of the raw object and the rules that made it."""
+    """One edit of the raw object and the rules that made it.
+
+    `default` is what the rules saw in place of an `old` that is MISSING: the API server's default.
+    """
 
     path: Path
     old: Any
     new: Any
     rules: tuple[RuleRef, ...]
+    default: Any = MISSING
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one object: the raw object after all plugins, and what there is to say."""
+    """What became of one object: the raw object after all plugins, and what there is to say.
+
+    `shown` is the object as the first plugin saw it.
+    """
 
     object: Json
     findings: tuple[Finding, ...]
     changes: tuple[Change, ...]
+    shown: Json
 
     @property
     def denied(self) -> bool:
@@ -61,19 +75,29 @@ class Circumstances:
 
     operation: Operation = Operation.CREATE
     user: User = field(default_factory=User)
+    strict: bool = False
+    """Whether unknown fields and wrong types are errors."""
 
 
 class Chain:
-    """The plugins of a run. Stateless between objects, so that the order of objects is free."""
+    """The plugins of a run. Stateless between objects, so that the order of objects is free.
+
+    With `served`, plugins see objects as the API server shows them, without as they are written.
+    """
 
     def __init__(
-        self, plugins: Sequence[Plugin], circumstances: Circumstances, trace: Trace
+        self,
+        plugins: Sequence[Plugin],
+        circumstances: Circumstances,
+        trace: Trace,
+        served: Served | None = None,
     ) -> None:
         ordered = sorted(plugins, key=lambda p: (p.phase, p.order))
         self.mutating = [p for p in ordered if p.phase.mutates]
         self.validating = [p for p in ordered if not p.phase.mutates]
         self.circumstances = circumstances
         self.trace = trace
+        self.served = served
 
     def wants(self, head: Head, namespace: str) -> bool:
         """Whether any plugin must see an object with this head."""
@@ -82,23 +106,34 @@ class Chain:
         )
 
     def admit(
-        self, head: Head, value: Json, cluster: Cluster, old_object: Json | None = None
+        self,
+        head: Head,
+        value: Json,
+        cluster: Cluster,
+        old_object: Json | None = None,
+        workload: Head | None = None,
     ) -> Verdict:
-        """Admit one raw object."""
-        return _Admission(self, head, value, cluster, old_object).run()
+        """Admit one raw object; `workload` is the one that a Pod's template was taken from."""
+        return _Admission(self, head, value, cluster, old_object, workload).run()
 
 
 class _Admission:
     """The state of one object on its way through the chain."""
 
     def __init__(
-        self, chain: Chain, head: Head, value: Json, cluster: Cluster, old_object: Json | None
+        self,
+        chain: Chain,
+        head: Head,
+        value: Json,
+        cluster: Cluster,
+        old_object: Json | None,
+        workload: Head | None,
     ) -> None:
         self.chain = chain
         self.cluster = cluster
         self.value = value
         namespace = cluster.namespace_of(head)
-        self.views = Views((HiddenAnnotations(), DefaultNamespace(namespace)))
+        self.sight = look(value, namespace, chain.served, strict=chain.circumstances.strict)
         operation = chain.circumstances.operation
         if operation is Operation.UPDATE and old_object is None:
             operation = Operation.CREATE
@@ -108,14 +143,18 @@ class _Admission:
             cluster.resource_for(head.group, head.kind),
             namespace,
             {},
-            self.views.get(old_object) if old_object is not None else None,
+            look(old_object, namespace, chain.served).shown(old_object)
+            if old_object is not None
+            else None,
             chain.circumstances.user,
+            workload=workload,
         )
-        self.findings: list[Finding] = []
+        self.findings: list[Finding] = list(self.sight.findings)
         self.changes: list[Change] = []
-        self.denied = False
+        self.denied = self.sight.denied
 
     def run(self) -> Verdict:
+        shown = self.sight.shown(self.value)
         left: list[tuple[Plugin, Response, Json]] = []
         for plugin in self.chain.mutating:
             response = self._call(plugin, None)
@@ -126,75 +165,127 @@ class _Admission:
                 self._call(plugin, response.reinvocable)
         for plugin in self.chain.validating:
             self._call(plugin, None)
-        return Verdict(self.value, tuple(self.findings), tuple(self.changes))
+        return Verdict(self.value, tuple(self.findings), tuple(self.changes), shown)
 
     def _call(self, plugin: Plugin, only: frozenset[str] | None) -> Response | None:
         if not plugin.prefilter.wants(self.request.head, self.request.namespace):
             return None
-        shown = self.views.get(self.value)
+        shown = self.sight.shown(self.value)
+        if not plugin.phase.mutates:
+            shown = self.sight.stored(shown)
         request = replace(self.request, object=shown)
         response = plugin.admit(request, self.cluster, self.chain.trace, only)
-        if response.object is not None and plugin.phase.mutates:
-            self._carry_back(shown, response)
-        before = self.denied
         for finding in response.findings:
-            if before and finding.denies:
-                finding = replace(finding, message=AFTER_DENIAL + finding.message)
-            self.findings.append(finding)
-            self.denied = self.denied or finding.denies
+            self._tell(self._with_default(finding, shown))
+        if response.object is not None and plugin.phase.mutates:
+            self._carry_back(shown, response.object, response.steps)
         return response
 
-    def _carry_back(self, shown: Json, response: Response) -> None:
-        assert response.object is not None
-        self.value, lost = self.views.put(self.value, response.object)
-        changes = list(_blame(shown, response))
-        for path in lost:
-            rules = tuple(
-                rule
-                for change in changes
-                if change.path[: len(path)] == path
-                for rule in change.rules
-            )
-            self.findings.append(
-                Finding(
-                    Cause.FAILED,
-                    True,
-                    f"{format_path(path)} cannot be changed by a rule: "
-                    + (
-                        "an admission may not move an object to another namespace"
-                        if path == ("metadata", "namespace")
-                        else "it belongs to the tool that runs this function"
-                    ),
-                    rules or response.steps[-1].rules,
-                    path,
-                )
-            )
-            self.denied = True
-        self.changes += [
-            replace(change, path=self.views.field(change.path))
-            for change in changes
-            if not any(change.path[: len(path)] == path for path in lost)
-        ]
+    def _tell(self, finding: Finding) -> None:
+        if self.denied and finding.denies:
+            finding = replace(finding, message=AFTER_DENIAL + finding.message)
+        self.findings.append(finding)
+        self.denied = self.denied or finding.denies
+
+    def _with_default(self, finding: Finding, shown: Json) -> Finding:
+        """A finding about a value that is not in the file says so: `spec.replicas: 1 (default)`."""
+        if not finding.field or get(self.value, finding.field, MISSING) is not MISSING:
+            return finding
+        value = get(shown, finding.field, MISSING)
+        if value is MISSING or isinstance(value, (dict, list)):
+            return finding
+        said = f"{format_path(finding.field)}: {compact(value)} (default)"
+        return replace(finding, message=f"{finding.message}; {said}")
+
+    def _carry_back(self, shown: Json, admitted: Json, steps: Sequence[Step]) -> None:
+        changes = list(_blame(shown, steps))
+        everyone = tuple(dict.fromkeys(rule for step in steps for rule in step.rules))
+        before = self.value
+        try:
+            self.value, lost = self.sight.put(before, admitted)
+        except KrmFnError as error:
+            message = f"the API server refuses the changed object: {error}"
+            self._tell(Finding(Cause.FAILED, True, message, everyone))
+            return
+        for one in lost:
+            cause = Cause.FAILED if one.denies else Cause.WARNING
+            rules = tuple(rule for c in changes if _below(c.path, one.path) for rule in c.rules)
+            message = f"{format_path(one.path)} cannot be changed by a rule: {one.why}"
+            self._tell(Finding(cause, one.denies, message, rules or everyone, one.path))
+        for finding in self._without_effect(net_changes(shown, admitted, changes), lost):
+            self._tell(finding)
+        changes = [c for c in changes if not any(_below(c.path, one.path) for one in lost)]
+        self.changes += [replace(c, path=self.sight.field(c.path)) for c in changes]
+        for edit in diff(before, self.value):
+            # What the API server had derived from what a rule then changed.
+            if not any(_related(change.path, edit.path) for change in self.changes):
+                self.changes.append(Change(edit.path, edit.old, edit.new, everyone))
+
+    def _without_effect(self, changes: Sequence[Change], lost: Sequence[Lost]) -> Iterator[Finding]:
+        """What the API server fills in again, or drops, of what rules changed."""
+        now = self.sight.shown(self.value)
+        for change in changes:
+            if isinstance(change.path[-1], int) or any(_below(change.path, x.path) for x in lost):
+                continue
+            stays = get(now, change.path, MISSING)
+            if change.new is MISSING:
+                if stays is not MISSING:
+                    message = (
+                        f"removing {format_path(change.path)} has no effect: the API server fills "
+                        f"in {compact(stays)} again"
+                    )
+                    yield Finding(Cause.NOTE, False, message, change.rules, change.path)
+                continue
+            for path in _dropped(change.new, stays, change.path):
+                message = f"{format_path(path)} has no effect: the API server drops it"
+                yield Finding(Cause.WARNING, False, message, change.rules, path)
 
 
-def _blame(shown: Json, response: Response) -> Iterator[Change]:
+def _dropped(wrote: Any, stays: Any, path: Path) -> Iterator[Path]:
+    """Where something was written, and not just an empty value, of which nothing stays."""
+    if wrote in _EMPTY:
+        return
+    if stays is MISSING:
+        yield path
+    elif type(wrote) is dict and type(stays) is dict:
+        for key, value in wrote.items():
+            yield from _dropped(value, stays.get(key, MISSING), (*path, key))
+    elif type(wrote) is list and type(stays) is list and len(wrote) == len(stays):
+        for n, (value, other) in enumerate(zip(wrote, stays, strict=True)):
+            yield from _dropped(value, other, (*path, n))
+
+
+_EMPTY: Final[tuple[Any, ...]] = (None, "", 0, False, [], {})
+
+
+def _below(path: Path, top: Path) -> bool:
+    return path[: len(top)] == top
+
+
+def _blame(shown: Json, steps: Sequence[Step]) -> Iterator[Change]:
     """The edits of each step with the rules that made it."""
     before = shown
-    for step in response.steps:
+    for step in steps:
         for edit in diff(before, step.object):
             yield Change(edit.path, edit.old, edit.new, step.rules)
         before = step.object
 
 
-def net_changes(old: Json, new: Json, changes: Sequence[Change]) -> list[Change]:
-    """The edits between two objects, each with the rules that last wrote there or below."""
+def net_changes(
+    old: Json, new: Json, changes: Sequence[Change], shown: Json | None = None
+) -> list[Change]:
+    """The edits between two objects, each with the rules that last wrote there or below.
+
+    `shown` is the old object as the rules saw it.
+    """
     net: list[Change] = []
     for edit in diff(old, new):
         rules: dict[RuleRef, None] = {}
         for change in changes:
             if _related(change.path, edit.path):
                 rules.update(dict.fromkeys(change.rules))
-        net.append(Change(edit.path, edit.old, edit.new, tuple(rules)))
+        seen = get(shown, edit.path, MISSING) if edit.old is MISSING else MISSING
+        net.append(Change(edit.path, edit.old, edit.new, tuple(rules), seen))
     return net
 
 

@@ -6,28 +6,21 @@ it each time.
 
 from __future__ import annotations
 
-from krm_fn.admission.chain import Chain, Verdict
-from krm_fn.admission.cluster import Cluster
+from collections.abc import Callable
+
+from krm_fn.admission.chain import Verdict
 from krm_fn.admission.model import Cause, Finding
 from krm_fn.values import Json, format_path
-from krm_fn.wire import Head
 
 
-def idempotence(
-    chain: Chain,
-    head: Head,
-    verdict: Verdict,
-    cluster: Cluster,
-    old_object: Json | None,
-    denies: bool,
-) -> Finding | None:
+def idempotence(admit: Callable[[Json], Verdict], verdict: Verdict, denies: bool) -> Finding | None:
     """A finding if admitting the admitted object changes it once more.
 
     What changed nothing in the first place is not asked again.
     """
     if not verdict.changes or verdict.denied:
         return None
-    again = chain.admit(head, verdict.object, cluster, old_object)
+    again = admit(verdict.object)
     if not again.changes:
         return None
     first = again.changes[0]

@@ -41,12 +41,12 @@ class Cluster:
         self,
         objects: Mapping[Identity, Callable[[], Json]] | None = None,
         namespaces: Mapping[str, Json] | None = None,
-        resources: Mapping[tuple[str, str], Resource] | None = None,
+        crds: Mapping[tuple[str, str], Json] | None = None,
         default_namespace: str = "default",
     ) -> None:
         self._objects = dict(objects or {})
         self._namespaces = dict(namespaces or {})
-        self._resources = dict(resources or {})
+        self._crds = dict(crds or {})
         self.default_namespace = default_namespace
 
     def namespace(self, name: str) -> Namespace:
@@ -76,7 +76,14 @@ class Cluster:
 
     def resource_for(self, group: str, kind: str) -> Resource:
         """The resource that a kind is served under; guessed (`known=False`) where nobody says."""
-        return self._resources.get((group, kind)) or built_in(group, kind) or guessed(kind)
+        described = from_crd(self._crds.get((group, kind), {}))
+        if described is not None:
+            return described[1]
+        return built_in(group, kind) or guessed(kind)
+
+    def crd(self, group: str, kind: str) -> Json | None:
+        """The CustomResourceDefinition of a kind, or None."""
+        return self._crds.get((group, kind))
 
     def namespace_of(self, head: Head) -> str:
         """The namespace that an object is admitted in: "" for cluster-scoped kinds.
@@ -93,7 +100,7 @@ class Cluster:
         return Cluster(
             self._objects,
             {**self._namespaces, **namespaces},
-            self._resources,
+            self._crds,
             self.default_namespace,
         )
 
@@ -112,11 +119,11 @@ def with_name_label(namespace: Json, name: str) -> Json:
     return {**namespace, "metadata": {**metadata, "labels": {**labels, NAME_LABEL: name}}}
 
 
-def resources_of_crds(objects: Iterable[Json]) -> dict[tuple[str, str], Resource]:
-    """What the CustomResourceDefinitions among the objects say of their kinds."""
-    found: dict[tuple[str, str], Resource] = {}
+def crds_by_kind(objects: Iterable[Json]) -> dict[tuple[str, str], Json]:
+    """The CustomResourceDefinitions among the objects, by (group, kind) of what they define."""
+    found: dict[tuple[str, str], Json] = {}
     for value in objects:
         described = from_crd(value)
         if described is not None:
-            found[described[0]] = described[1]
+            found[described[0]] = value
     return found

@@ -141,6 +141,8 @@ class Request:
     user: User = User()
     dry_run: bool = False
     uid: str = ""
+    workload: Head | None = None
+    """The object whose template this Pod is of: labels that its controller adds are not known."""
 
 
 class Phase(IntEnum):
@@ -230,6 +232,10 @@ class Plugin(Protocol):
 
     def unseen(self, targets: Sequence[tuple[Head, str]]) -> Sequence[Finding]:
         """One finding for each rule that could see none of the objects (heads, namespaces)."""
+        ...
+
+    def pods_only(self) -> Sequence[RuleRef]:
+        """The rules that could match nothing but Pods."""
         ...
 
 

@@ -1,17 +1,28 @@
 """What a plugin sees of an item, and how its edits come back.
 
 An item carries what the API server would never show: annotations of the tools around us. And it
-lacks what the API server would have filled in: the namespace. A view hides the one and adds the
-other, and puts both back where they were. The law of every view: `put(v, get(v)) == (v, ())`, with
-the very same object.
+lacks what the API server would have filled in: the namespace, defaults. A view hides the one and
+adds the other, and puts both back where they were. The law of every view: `put(v, get(v))` is
+`(v, ())`, with the very same object.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
+from krm_fn.kube.carry import carry_back
 from krm_fn.values import MISSING, Json, Path, equal, with_at
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """An edit that could not be written back: where, why, and whether the object is refused."""
+
+    path: Path
+    why: str
+    denies: bool = True
 
 
 class View(Protocol):
@@ -21,8 +32,8 @@ class View(Protocol):
         """The value as the plugin sees it."""
         ...
 
-    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Path, ...]]:
-        """`value` with what the plugin changed, and the paths that could not be written back."""
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Lost, ...]]:
+        """`value` with what the plugin changed, and what could not be written back."""
         ...
 
     def field(self, path: Path) -> Path:
@@ -49,6 +60,8 @@ _HIDDEN: Final = frozenset(
     }
 )
 _ANNOTATIONS: Final = ("metadata", "annotations")
+_TOOLS: Final = "it belongs to the tool that runs this function"
+_MOVED: Final = "an admission may not move an object to another namespace"
 
 
 def is_hidden(key: str) -> bool:
@@ -66,11 +79,11 @@ class HiddenAnnotations:
         shown = {k: v for k, v in annotations.items() if not is_hidden(k)}
         return _with_annotations(value, shown or MISSING)
 
-    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Path, ...]]:
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Lost, ...]]:
         before = _annotations(value) or {}
         after = _annotations(admitted)
         hidden = {k: v for k, v in before.items() if is_hidden(k)}
-        lost = tuple((*_ANNOTATIONS, key) for key in after or () if is_hidden(key))
+        lost = tuple(Lost((*_ANNOTATIONS, key), _TOOLS) for key in after or () if is_hidden(key))
         if not hidden:
             if not lost:
                 return admitted, ()
@@ -115,13 +128,12 @@ class DefaultNamespace:
         shown["namespace"] = self.namespace
         return {**value, "metadata": shown}
 
-    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Path, ...]]:
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Lost, ...]]:
         """The API server refuses an admission that moves an object: that edit is lost."""
-        path: Path = ("metadata", "namespace")
         before = _namespace(value)
         seen = before or self.namespace
         after = _namespace(admitted)
-        lost = (path,) if after != seen else ()
+        lost = (Lost(("metadata", "namespace"), _MOVED),) if after != seen else ()
         metadata = admitted.get("metadata")
         if type(metadata) is not dict:
             return admitted, lost
@@ -146,27 +158,62 @@ class DefaultNamespace:
         return path
 
 
+class ServedForm:
+    """The object as the API server shows it: typed and with defaults.
+
+    `show` makes that form of an object; it may refuse one that a rule changed, and what it raises
+    goes through. What it makes of an object twice is the same, so that the last answers are kept.
+    """
+
+    def __init__(self, show: Callable[[Json], Json]) -> None:
+        self._show = show
+        self._last: tuple[Json, Json] | None = None
+
+    def get(self, value: Json) -> Json:
+        if self._last is None or not equal(self._last[0], value):
+            self._last = value, self._show(value)
+        return self._last[1]
+
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Lost, ...]]:
+        """The least edit of the manifest that is shown as what the rules made."""
+        carried = carry_back(value, self.get(value), admitted, self._show)
+        self._last = carried.written, carried.shown
+        return carried.written, tuple(Lost(path, _NO_WAY_BACK, False) for path in carried.lost)
+
+    def field(self, path: Path) -> Path:
+        return path
+
+
+_NO_WAY_BACK: Final = "there is nothing to write in the manifest that the API server shows so"
+
+
 class Views:
     """Several views, the outermost first, as one."""
 
     def __init__(self, views: Sequence[View]) -> None:
         self.views = tuple(views)
+        self._last: list[Json] = []
 
     def get(self, value: Json) -> Json:
-        for view in self.views:
-            value = view.get(value)
-        return value
+        return self._through(value)[-1]
 
-    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Path, ...]]:
-        values = [value]
-        for view in self.views:
-            values.append(view.get(values[-1]))
+    def _through(self, value: Json) -> list[Json]:
+        """The value as each view leaves it, itself first."""
+        if not self._last or self._last[0] is not value:
+            values = [value]
+            for view in self.views:
+                values.append(view.get(values[-1]))
+            self._last = values
+        return self._last
+
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Lost, ...]]:
+        values = self._through(value)
         if admitted is values[-1] or equal(admitted, values[-1]):
             return value, ()
-        lost: list[Path] = []
+        lost: list[Lost] = []
         for view, seen in zip(reversed(self.views), reversed(values[:-1]), strict=True):
             admitted, gone = view.put(seen, admitted)
-            lost += [self._outer(view, path) for path in gone]
+            lost += [replace(one, path=self._outer(view, one.path)) for one in gone]
         return (value, tuple(lost)) if equal(admitted, value) else (admitted, tuple(lost))
 
     def _outer(self, view: View, path: Path) -> Path:

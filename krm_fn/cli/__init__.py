@@ -13,6 +13,7 @@ from krm_fn.cli.completion import completion
 from krm_fn.cli.diff import diff
 from krm_fn.cli.kustomize_plugin import kustomize_plugin
 from krm_fn.cli.lint import lint
+from krm_fn.cli.show import show
 from krm_fn.cli.version import version
 from krm_fn.errors import ConfigError, InputError, KrmFnError
 from krm_fn.function import error_lines
@@ -35,7 +36,7 @@ def main() -> None:
     """
 
 
-for command in (apply, check, diff, lint, kustomize_plugin, version, completion):
+for command in (apply, check, diff, show, lint, kustomize_plugin, version, completion):
     main.add_command(command)
 
 

@@ -16,6 +16,7 @@ from krm_fn.cli.common import (
     write_reports,
 )
 from krm_fn.cli.output import FORMATS, render
+from krm_fn.config.admission import PodTemplates
 from krm_fn.errors import ConfigError
 from krm_fn.sdk.run import write_stdout
 from krm_fn.wire import Stream
@@ -45,6 +46,8 @@ def apply(options: Options, form: str, in_place: bool) -> int:
         raise ConfigError("-i writes files; name them with -f (not standard input, not -k)")
     admitted = admit_manifests(options)
     report = admitted.report
+    if in_place and admitted.admission.pod_templates is PodTemplates.PREVIEW:
+        raise ConfigError("-i does not write previews of Pods into files; leave out -i")
     if in_place:
         if not report.denied:
             _write_back(admitted.streams)

@@ -19,9 +19,11 @@ from krm_fn.config.admission import (
     Admission,
     Idempotency,
     Mode,
+    ObjectForm,
     OnEmpty,
     OnReject,
     OnRuleError,
+    PodTemplates,
     from_document,
     from_function_config,
 )
@@ -51,6 +53,8 @@ class Options:
     on_rule_error: str | None
     on_empty: str | None
     idempotency: str | None
+    object_form: str | None
+    pod_templates: str | None
     strict: bool
     reports: tuple[str, ...]
     show_secrets: bool
@@ -59,7 +63,8 @@ class Options:
     verbose: bool
 
 
-def _choice(words: type[StrEnum]) -> click.Choice[str]:
+def choice(words: type[StrEnum]) -> click.Choice[str]:
+    """An option that takes one of these words."""
     return click.Choice([word.value for word in words], case_sensitive=False)
 
 
@@ -89,12 +94,22 @@ _OPTIONS: list[Callable[[Any], Any]] = [
     click.option(
         "--config", metavar="FILE", help="An Admission (krm-fn.dev/v1alpha1); flags win over it."
     ),
-    click.option("--mode", type=_choice(Mode), help="What to do with edits and denials."),
-    click.option("--on-reject", type=_choice(OnReject), help="What a denial does."),
-    click.option("--on-rule-error", type=_choice(OnRuleError), help="What a rule that fails does."),
-    click.option("--on-empty", type=_choice(OnEmpty), help="Whether everything may be dropped."),
+    click.option("--mode", type=choice(Mode), help="What to do with edits and denials."),
+    click.option("--on-reject", type=choice(OnReject), help="What a denial does."),
+    click.option("--on-rule-error", type=choice(OnRuleError), help="What a rule that fails does."),
+    click.option("--on-empty", type=choice(OnEmpty), help="Whether everything may be dropped."),
     click.option(
-        "--idempotency", type=_choice(Idempotency), help="Admit results once more, and compare."
+        "--idempotency", type=choice(Idempotency), help="Admit results once more, and compare."
+    ),
+    click.option(
+        "--object-form",
+        type=choice(ObjectForm),
+        help="What rules see: the object as the API server shows it, or as it is written.",
+    ),
+    click.option(
+        "--pod-templates",
+        type=choice(PodTemplates),
+        help="Whether templates are admitted as the Pods that controllers make of them.",
     ),
     click.option("--strict", is_flag=True, help="Parse also what no rule can match."),
     click.option(
@@ -141,7 +156,9 @@ def manifest_options(command: Command) -> Command:
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A run: its streams, edited, and what there is to say."""
+    """A run: what it was told to do, its streams, edited, and what there is to say."""
+
+    admission: Admission
 
     streams: list[Stream]
     report: Report
@@ -156,14 +173,14 @@ def admit_manifests(options: Options, *, mode: Mode | None = None) -> Admitted:
         if wanted.partition("=")[0] not in REPORTS:
             raise ConfigError(f"--report {wanted}: unknown format; known are {', '.join(REPORTS)}")
     with limits.deep_stack():
-        streams = list(_read(options))
+        streams = list(read_manifests(options.filenames, options.kustomize))
         function_config = _function_config(options, streams)
         admission = _admission(options, function_config)
         if mode is not None:
             admission = replace(admission, mode=mode)
         report = admit(streams, admission, function_config, rule_paths=options.rules)
     report.show_secrets = options.show_secrets
-    return Admitted(streams, report)
+    return Admitted(admission, streams, report)
 
 
 def _function_config(options: Options, streams: Sequence[Stream]) -> Item | None:
@@ -176,15 +193,17 @@ def _function_config(options: Options, streams: Sequence[Stream]) -> Item | None
 def _admission(options: Options, function_config: Item | None) -> Admission:
     admission = from_function_config(function_config)
     if options.config:
-        admission = _from_file(options.config)
+        admission = admission_file(options.config)
     given: dict[str, Any] = {
-        name: _word(words, value)
+        name: word(words, value)
         for name, words, value in (
             ("mode", Mode, options.mode),
             ("on_reject", OnReject, options.on_reject),
             ("on_rule_error", OnRuleError, options.on_rule_error),
             ("on_empty", OnEmpty, options.on_empty),
             ("idempotency", Idempotency, options.idempotency),
+            ("object_form", ObjectForm, options.object_form),
+            ("pod_templates", PodTemplates, options.pod_templates),
         )
         if value is not None
     }
@@ -195,11 +214,13 @@ def _admission(options: Options, function_config: Item | None) -> Admission:
     return replace(admission, **given)
 
 
-def _word(words: type[Choice], value: str) -> Choice:
+def word(words: type[Choice], value: str) -> Choice:
+    """The member that an option names, whatever its case."""
     return next(word for word in words if word.value.lower() == value.lower())
 
 
-def _from_file(name: str) -> Admission:
+def admission_file(name: str) -> Admission:
+    """The Admission in a file. Raises ConfigError."""
     stream = read_stream(_read_file(name, ConfigError), name)
     if len(stream.items) != 1:
         raise ConfigError("must hold one Admission and nothing else", name)
@@ -213,10 +234,11 @@ def _read_file(name: str, error: type[ConfigError] | type[InputError]) -> bytes:
         raise error(f"{problem.strerror} (looked in {os.getcwd()})", name) from None
 
 
-def _read(options: Options) -> Iterator[Stream]:
-    if options.kustomize:
-        yield _build(options.kustomize)
-    names = options.filenames or (() if options.kustomize else ("-",))
+def read_manifests(filenames: Sequence[str], kustomize: str | None) -> Iterator[Stream]:
+    """What `-f` and `-k` name; standard input without either. Raises KrmFnError."""
+    if kustomize:
+        yield _build(kustomize)
+    names = filenames or (() if kustomize else ("-",))
     for name in names:
         if name == "-":
             yield _read_stdin()
@@ -268,11 +290,7 @@ def _build(folder: str) -> Stream:
 
 def write_reports(options: Options, report: Report) -> None:
     """The lines for people on standard error, and the reports that were asked for."""
-    colour = use_colour(options, sys.stderr.isatty())
-    for line in text.lines(report, notes=options.verbose):
-        if options.quiet and not line.startswith(Severity.ERROR.value):
-            continue
-        click.echo(_coloured(line) if colour else line, err=True, color=colour)
+    write_lines(report, options.color, quiet=options.quiet, notes=options.verbose)
     for wanted in options.reports:
         name, _, file = wanted.partition("=")
         body = REPORTS[name](report)
@@ -285,6 +303,15 @@ def write_reports(options: Options, report: Report) -> None:
             click.echo(body, err=True, nl=False)
 
 
+def write_lines(report: Report, color: str, *, quiet: bool = False, notes: bool = False) -> None:
+    """A report's lines for people, on standard error."""
+    colour = use_colour(color, sys.stderr.isatty())
+    for line in text.lines(report, notes=notes):
+        if quiet and not line.startswith(Severity.ERROR.value):
+            continue
+        click.echo(_coloured(line) if colour else line, err=True, color=colour)
+
+
 def _text_report(report: Report) -> str:
     return "".join(f"{line}\n" for line in text.lines(report, notes=True))
 
@@ -292,10 +319,10 @@ def _text_report(report: Report) -> str:
 REPORTS: dict[str, Callable[[Report], str]] = {"text": _text_report, "json": jsonreport.dumps}
 
 
-def use_colour(options: Options, terminal: bool) -> bool:
+def use_colour(color: str, terminal: bool) -> bool:
     """Whether to colour: as told, else on a terminal unless NO_COLOR is set."""
-    if options.color.lower() != "auto":
-        return options.color.lower() == "always"
+    if color.lower() != "auto":
+        return color.lower() == "always"
     return terminal and not os.environ.get("NO_COLOR")
 
 

@@ -29,7 +29,7 @@ def diff(options: Options) -> int:
     krm-fn diff -f manifests/ -r rules/
     """
     admitted = admit_manifests(options, mode=Mode.MUTATE)
-    colour = use_colour(options, sys.stdout.isatty())
+    colour = use_colour(options.color, sys.stdout.isatty())
     different = False
     for stream in admitted.streams:
         for line in unified(stream, show_secrets=options.show_secrets):

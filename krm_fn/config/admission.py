@@ -7,7 +7,7 @@ its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -16,8 +16,9 @@ from krm_fn.admission import Operation, User
 from krm_fn.config.dialects import DIALECTS, dialect_of, misspelt_kind, rule_kinds
 from krm_fn.config.fields import Section
 from krm_fn.errors import ConfigError, did_you_mean
+from krm_fn.kube.podtemplates import Places
 from krm_fn.kube.selectors import Selector, from_labels, parse_selector
-from krm_fn.values import Json
+from krm_fn.values import Json, Path
 from krm_fn.wire import Head, Item
 
 API_VERSION: Final = "krm-fn.dev/v1alpha1"
@@ -50,6 +51,17 @@ class Idempotency(StrEnum):
     OFF = "Off"
     WARN = "Warn"
     FAIL = "Fail"
+
+
+class PodTemplates(StrEnum):
+    IGNORE = "Ignore"
+    MUTATE = "Mutate"
+    PREVIEW = "Preview"
+
+
+class ObjectForm(StrEnum):
+    SERVED = "Served"
+    AS_WRITTEN = "AsWritten"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +168,8 @@ class Context:
     namespaces: tuple[Json, ...] = ()
     objects: tuple[Json, ...] = ()
     user: User = field(default_factory=User)
+    kubernetes_version: str = ""
+    """`1.34`; "" is the newest of which there are schemas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +193,9 @@ class Admission:
     on_rule_error: OnRuleError = OnRuleError.FAIL
     on_empty: OnEmpty = OnEmpty.FAIL
     idempotency: Idempotency = Idempotency.WARN
+    pod_templates: PodTemplates = PodTemplates.IGNORE
+    extra_pod_templates: Places = field(default_factory=dict)
+    object_form: ObjectForm = ObjectForm.SERVED
     strict: bool = False
     results: Results = field(default_factory=Results)
     sections: Mapping[str, Any] = field(default_factory=dict)
@@ -252,18 +269,7 @@ def _set_nested(options: Json, key: str, text: str) -> None:
     at[last] = text
 
 
-_LATER: Final = {
-    "podTemplates": "Ignore",
-    "objectForm": "AsWritten",
-}
-"""Options of which this version knows one value only."""
-
-
 def _read(spec: Section, sources: tuple[Source, ...] = ()) -> Admission:
-    for name, only in _LATER.items():
-        value = spec.raw(name)
-        if value is not None and (type(value) is not str or value.lower() != only.lower()):
-            raise spec.error(name, f": {value!r} is not available in this version; only {only} is")
     results = spec.section("results")
     admission = Admission(
         mode=spec.choice("mode", Mode.MUTATE),
@@ -275,6 +281,9 @@ def _read(spec: Section, sources: tuple[Source, ...] = ()) -> Admission:
         on_rule_error=spec.choice("onRuleError", OnRuleError.FAIL),
         on_empty=spec.choice("onEmpty", OnEmpty.FAIL),
         idempotency=spec.choice("idempotency", Idempotency.WARN),
+        pod_templates=spec.choice("podTemplates", PodTemplates.IGNORE),
+        extra_pod_templates=_places(spec.sections("extraPodTemplates")),
+        object_form=spec.choice("objectForm", ObjectForm.SERVED),
         strict=spec.boolean("strict", False),
         results=Results(results.boolean("changes", True), results.integer("limit", 500)),
         sections={
@@ -290,6 +299,21 @@ def _read(spec: Section, sources: tuple[Source, ...] = ()) -> Admission:
     if admission.kustomize_validator and admission.mode is not Mode.VALIDATE:
         raise spec.error("kustomizeValidator", " needs mode: Validate")
     return admission
+
+
+def _places(sections: Sequence[Section]) -> Places:
+    """Where further kinds have Pod templates: `spec.replicatedJobs[*].template.spec.template`."""
+    found: dict[tuple[str, str], tuple[Path, ...]] = {}
+    for section in sections:
+        group, kind, text = (section.string(name) for name in ("group", "kind", "path"))
+        steps = tuple(step for step in text.replace("[*]", ".*").split(".") if step)
+        if not kind or not steps:
+            raise section.error("path" if kind else "kind", " is required")
+        if any("[" in step or "/" in step for step in steps):
+            raise section.error("path", f": {text!r} is no dotted path such as spec.jobs[*].pod")
+        section.done()
+        found[(group, kind)] = (*found.get((group, kind), ()), steps)
+    return found
 
 
 def _source(section: Section) -> Source:
@@ -316,8 +340,6 @@ def _source(section: Section) -> Source:
 def _context(section: Section) -> Context:
     old = section.section("oldObjects")
     user = section.section("user")
-    if section.string("kubernetesVersion"):
-        raise section.error("kubernetesVersion", " is not available in this version")
     context = Context(
         operation=section.choice("operation", Operation.CREATE),
         old_objects=old.strings("paths"),
@@ -330,12 +352,21 @@ def _context(section: Section) -> Context:
             user.strings("groups", User().groups),
             _extra(user),
         ),
+        kubernetes_version=_kubernetes_version(section),
     )
     if context.operation is Operation.DELETE:
         raise section.error("operation", ": DELETE cannot be rendered; use CREATE or UPDATE")
     for inner in (old, user, section):
         inner.done()
     return context
+
+
+def _kubernetes_version(section: Section) -> str:
+    text = section.string("kubernetesVersion")
+    parts = text.removeprefix("v").split(".")
+    if text and not (len(parts) in (2, 3) and all(p.isascii() and p.isdigit() for p in parts)):
+        raise section.error("kubernetesVersion", f": {text!r} is no version such as 1.34")
+    return ".".join(parts[:2])
 
 
 def _extra(user: Section) -> dict[str, tuple[str, ...]]:

@@ -11,7 +11,7 @@ import binascii
 from collections.abc import Iterator
 from typing import Any, Final
 
-from krm_fn.values import MISSING, Json, Path, get
+from krm_fn.values import MISSING, Json, Path, get, with_at
 from krm_fn.wire import Head
 
 REDACTED: Final = "(redacted)"
@@ -42,7 +42,9 @@ def redact_value(path: Path, value: Any) -> Any:
 
 def redact_object(value: Json, other: Json | None = None, mark: str = "") -> Json:
     """A Secret with its values hidden; one that differs in `other` says `mark`."""
-    result = dict(value)
+    annotations = ("metadata", "annotations")
+    written = get(value, annotations, MISSING)
+    result = dict(with_at(value, annotations, redact_value(annotations, written)))
     for member in _MEMBERS:
         texts = value.get(member)
         if type(texts) is dict:

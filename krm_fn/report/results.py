@@ -11,7 +11,7 @@ from krm_fn.admission import Change, Finding, RuleRef
 from krm_fn.report.model import ObjectReport, Report, severity_of
 from krm_fn.report.redact import is_secret, redact_message, redact_value
 from krm_fn.sdk import Field, File, ResourceRef, Result, Results, Severity
-from krm_fn.values import MISSING, format_path, get
+from krm_fn.values import MISSING, compact, format_path, get
 
 
 def results(report: Report) -> Results:
@@ -63,6 +63,9 @@ def _change(entry: ObjectReport, change: Change, report: Report) -> Result:
         _shown(entry, change.path, change.new, report),
     )
     message = f"{path} {verb}" + (f" by {by}" if by else "")
+    if type(change.default) in (str, int, float, bool):
+        default = _shown(entry, change.path, change.default, report)
+        message += f"; before, {compact(default)} (default)"
     tags = _tags(change.rules)
     return Result(message, Severity.INFO, _reference(entry), field, _file(entry), tags)
 

@@ -224,7 +224,7 @@ def test_a_rule_that_never_had_a_candidate_says_so_once() -> None:
 
 
 def test_what_is_not_idempotent_is_a_warning_an_error_or_nothing() -> None:
-    grows = LABEL.replace("/metadata/labels/x", "/data/list/-1")
+    grows = LABEL.replace("/metadata/labels/x", "/metadata/finalizers/-1")
     for option, status, said in (("Warn", 0, "warning"), ("Fail", 1, "error"), ("'Off'", 0, "")):
         done = function(with_config(grows, f"idempotency: {option}"))
         assert done.status == status
@@ -295,7 +295,7 @@ spec:
 
 def test_what_is_not_known_of_a_namespace_is_told_once() -> None:
     reads = LABEL.replace("\n    matchValue: ConfigMap", "").replace(
-        "value: done", "value: '{{ len .Target.syntheticRefs.namespace.metadata.labels }}'"
+        "value: done", "value: 'n{{ len .Target.syntheticRefs.namespace.metadata.labels }}'"
     )
     done = function(with_config(reads, "modRules: {targetResources: ['*']}"))
     assert done.status == 0, done.stderr
@@ -473,3 +473,138 @@ def test_all_that_is_wrong_with_the_rules_is_said_at_once() -> None:
 def test_the_same_input_gives_the_same_bytes() -> None:
     source = with_config(LABEL + "---\n" + REFUSE, "onReject: Warn")
     assert function(source) == function(source)
+
+
+# --------------------------------------------------------------------------------- the served form
+
+WORKLOAD = """\
+- apiVersion: apps/v1
+  kind: Deployment
+  metadata: {name: web, namespace: web}  # the shop
+  spec:
+    selector: {matchLabels: {app: web}}
+    template:
+      metadata: {labels: {app: web}}
+      spec:
+        containers:
+        - name: web
+          image: shop:1
+          resources: {limits: {cpu: 1000m}}
+"""
+REPLICAS = """\
+apiVersion: api.kubemod.io/v1beta1
+kind: ModRule
+metadata: {name: two, namespace: web}
+spec:
+  type: Patch
+  match:
+  - select: $.spec.replicas
+    matchValue: "1"
+  patch:
+  - {op: replace, path: /spec/replicas, value: "2"}
+"""
+EMPTY_LIST = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n"
+
+
+def test_rules_see_defaults_and_only_what_they_change_is_written() -> None:
+    done = function(with_config(REPLICAS, source=EMPTY_LIST + WORKLOAD))
+    assert done.status == 0, done.stderr
+    written = done.stdout.decode().split("functionConfig")[0].split("results:")[0]
+    expected = (EMPTY_LIST + WORKLOAD).replace("cpu: 1000m}}\n", "cpu: 1000m}}\n    replicas: 2\n")
+    assert written == expected
+    assert "spec.replicas added by ModRule web/two; before, 1 (default)" in done.stdout.decode()
+
+
+def test_as_written_rules_see_the_file() -> None:
+    done = function(with_config(REPLICAS, "objectForm: AsWritten", source=EMPTY_LIST + WORKLOAD))
+    assert "0 changed" in done.stderr
+
+
+def test_what_was_derived_before_a_rule_ran_is_kept_and_written() -> None:
+    rule = REPLICAS.replace("/spec/replicas", "/spec/template/spec/containers/0/image").replace(
+        'value: "2"', "value: 'shop:latest'"
+    )
+    done = function(with_config(rule, source=EMPTY_LIST + WORKLOAD))
+    assert done.status == 0, done.stderr
+    text = done.stdout.decode()
+    assert "image: shop:latest" in text
+    assert "imagePullPolicy: IfNotPresent" in text
+    assert "imagePullPolicy added by ModRule web/two" in text
+
+
+def test_removing_a_default_is_noted_and_writes_nothing() -> None:
+    rule = REPLICAS.replace(
+        '{op: replace, path: /spec/replicas, value: "2"}', "{op: remove, path: /spec/replicas}"
+    )
+    done = function(with_config(rule, source=EMPTY_LIST + WORKLOAD))
+    assert "0 changed" in done.stderr
+    assert "removing spec.replicas has no effect: the API server fills in 1 again" in (
+        done.stdout.decode()
+    )
+
+
+def test_a_field_that_the_kind_does_not_have_is_dropped_with_a_warning() -> None:
+    rule = REPLICAS.replace("/spec/replicas", "/spec/replica").replace("replace", "add")
+    done = function(with_config(rule, source=EMPTY_LIST + WORKLOAD))
+    assert "0 changed" in done.stderr
+    assert "spec.replica has no effect: the API server drops it (ModRule web/two)" in done.stderr
+
+
+def test_what_the_api_server_refuses_is_an_error_of_the_rule() -> None:
+    rule = REPLICAS.replace('"2"', "'\"two\"'")
+    done = function(with_config(rule, source=EMPTY_LIST + WORKLOAD))
+    assert done.status == 1
+    assert "the API server refuses the changed object: spec.replicas" in done.stderr
+
+
+def test_unknown_fields_are_warnings_or_errors_if_strict() -> None:
+    source = EMPTY_LIST + WORKLOAD.replace("selector:", "replica: 2\n    selector:")
+    done = function(with_config(REPLICAS, source=source))
+    assert done.status == 0
+    assert "unknown field spec.replica; did you mean replicas?" in done.stderr
+    other = REPLICAS.replace("$.spec.replicas", "$.kind").replace('"1"', "Pod")
+    done = function(with_config(other, "strict: true", source=source))
+    assert done.status == 1
+    assert "unknown field spec.replica; did you mean replicas?" in done.stderr
+
+
+def test_an_object_that_cannot_be_decoded_is_seen_as_written_with_a_warning() -> None:
+    source = EMPTY_LIST + WORKLOAD.replace("selector:", "replicas: many\n    selector:")
+    rule = REPLICAS.replace('"1"', "many")
+    done = function(with_config(rule, source=source))
+    assert done.status == 0, done.stderr
+    assert "the API server refuses it, and rules see it as it is written" in done.stderr
+    assert "1 changed" in done.stderr
+
+
+def test_a_kind_that_nobody_described_is_seen_as_written_and_said_once() -> None:
+    shop = "- {apiVersion: example.com/v1, kind: Shop, metadata: {name: %s, namespace: web}}\n"
+    rule = LABEL.replace("ConfigMap", "Shop")
+    source = EMPTY_LIST + shop % "a" + shop % "b"
+    done = function(with_config(rule, "modRules: {targetResources: ['*']}", source=source))
+    assert "2 changed" in done.stderr, done.stderr
+    assert done.stdout.decode().count("nothing here says what a Shop") == 1
+
+
+def test_templates_are_left_with_a_note_or_admitted_as_pods() -> None:
+    rule = LABEL.replace("ConfigMap", "Pod").replace("labels", "annotations")
+    source = EMPTY_LIST + WORKLOAD
+    done = function(with_config(rule, source=source))
+    assert "0 changed" in done.stderr
+    assert "templates of Pods stay as they are (1: Deployment web)" in done.stdout.decode()
+    done = function(with_config(rule, "podTemplates: Mutate", source=source))
+    assert "1 changed" in done.stderr, done.stderr
+    item = read_stream(done.stdout).items[0].value
+    assert item["spec"]["template"]["metadata"]["annotations"] == {"x": "done"}
+    assert function(done.stdout.decode()).status == 0
+
+
+def test_previews_are_added_beside_what_stays_and_are_replaced_by_the_next_run() -> None:
+    rule = LABEL.replace("ConfigMap", "Pod").replace("labels", "annotations")
+    done = function(with_config(rule, "podTemplates: Preview", source=EMPTY_LIST + WORKLOAD))
+    items = read_stream(done.stdout).items
+    assert [item.head.name for item in items] == ["web", "web-deployment-pod"]
+    assert items[1].value["metadata"]["annotations"]["x"] == "done"
+    assert "annotations" not in items[0].value["spec"]["template"]["metadata"]
+    again = read_stream(function(done.stdout.decode()).stdout).items
+    assert [item.value for item in again] == [item.value for item in items]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from krm_fn.admission import (
@@ -69,6 +70,9 @@ class Fake:
         )
 
     def unseen(self, targets: Sequence[tuple[Head, str]]) -> Sequence[Finding]:
+        return ()
+
+    def pods_only(self) -> Sequence[RuleRef]:
         return ()
 
 
@@ -190,6 +194,6 @@ def test_what_grows_at_every_admission_is_not_idempotent() -> None:
 
     growing, constant = chain(Fake("a", append)), chain(Fake("a", setting("x", 1)))
     for subject, found in ((growing, True), (constant, False)):
-        verdict = subject.admit(POD, pod(), Cluster())
-        finding = idempotence(subject, POD, verdict, Cluster(), None, False)
+        admit = partial(subject.admit, POD, cluster=Cluster())
+        finding = idempotence(admit, admit(pod()), False)
         assert (finding is not None) is found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from krm_fn.admission import Cluster
-from krm_fn.kube.resources import Resource
 from krm_fn.wire import Head
 
 
@@ -42,9 +41,9 @@ def test_an_object_that_nobody_asks_for_is_not_loaded() -> None:
 
 
 def test_the_namespace_of_an_object_is_its_own_the_default_or_none() -> None:
-    cluster = Cluster(
-        resources={("example.com", "Shop"): Resource("shops", False)}, default_namespace="web"
-    )
+    names = {"kind": "Shop", "plural": "shops"}
+    crd = {"spec": {"group": "example.com", "scope": "Cluster", "names": names}}
+    cluster = Cluster(crds={("example.com", "Shop"): crd}, default_namespace="web")
     assert cluster.namespace_of(Head("v1", "Pod", "a", "x")) == "a"
     assert cluster.namespace_of(Head("v1", "Pod", "", "x")) == "web"
     assert cluster.namespace_of(Head("v1", "Node", "", "x")) == ""

@@ -365,10 +365,10 @@ spec:
   - select: $.spec.paused != true
   patch:
   - op: add
-    path: /metadata/labels/x
+    path: /spec/template/spec/hostIPC
     value: 'on'
   - op: add
-    path: /spec/list/-1
+    path: /metadata/finalizers/-1
     value: x
 """
 

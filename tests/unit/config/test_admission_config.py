@@ -128,7 +128,10 @@ WRONG: list[tuple[str, str]] = [
     ("spec: {rules: [{paths: rules/}]}", "it must be a list of strings"),
     ("spec: {rules: [{fromItems: {labelSelector: '=('}}]}", "not a label selector"),
     ("spec: {kustomizeValidator: true}", "kustomizeValidator needs mode: Validate"),
-    ("spec: {podTemplates: Mutate}", "not available in this version"),
+    ("spec: {podTemplates: Always}", "podTemplates"),
+    ("spec: {extraPodTemplates: [{group: a, kind: B}]}", "path is required"),
+    ("spec: {extraPodTemplates: [{kind: B, path: a/b}]}", "no dotted path"),
+    ("spec: {context: {kubernetesVersion: new}}", "no version such as 1.34"),
     ("spec: []", "spec is a list; it must be a map"),
     ("sepc: {}", "sepc: unknown field; did you mean spec?"),
 ]

@@ -1,0 +1,200 @@
+"""Pods that only exist as templates: shown to the chain as Pods, written back as templates.
+
+Webhooks and policies for Pods never see a workload, and a render never sees its Pods. So a template
+is made into the Pod that its controller would ask for, admitted as one, and what rules change goes
+back into the template. What a template cannot hold is told. This module knows no dialect.
+Source: the specification of Pods at render time, P2 and P5.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from krm_fn.admission.chain import Chain, Change, Verdict
+from krm_fn.admission.cluster import Cluster
+from krm_fn.admission.model import Cause, Finding, RuleRef
+from krm_fn.kube.podtemplates import Places, template_paths
+from krm_fn.values import MISSING, Json, Path, diff, equal, format_path, get, with_at
+from krm_fn.wire import Head
+
+PREVIEW_OF: Final = "krm-fn.dev/preview-of"
+"""The annotation of a preview: which template of which object it was made from."""
+
+_LOCAL_CONFIG: Final = "config.kubernetes.io/local-config"
+_CONTROLLER_GIVES: Final = "a template cannot hold it; Pods get it from their controller"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One Pod template of an object: where it lies, and the Pod that would be made of it."""
+
+    workload: Head
+    path: Path
+    pod: Json
+    claims: tuple[Json, ...] = ()
+    """Volumes that the controller adds for volumeClaimTemplates; they are in `pod`, too."""
+
+    @property
+    def head(self) -> Head:
+        namespace = get(self.pod, ("metadata", "namespace"), "")
+        return Head("v1", "Pod", namespace, "")
+
+    def written_back(self, value: Json, pod: Json) -> Json:
+        """The object `value` with annotations and specification of the admitted Pod."""
+        annotations: Path = ("metadata", "annotations")
+        new = get(pod, annotations, MISSING)
+        if not equal(new, get(self.pod, annotations, MISSING)):
+            value = with_at(value, (*self.path, *annotations), new)
+        spec = self._without_claims(pod)
+        if not equal(spec, self._without_claims(self.pod)):
+            value = with_at(value, (*self.path, "spec"), spec)
+        return value
+
+    def _without_claims(self, pod: Json) -> Any:
+        spec = pod.get("spec", MISSING)
+        volumes = get(spec, ("volumes",))
+        if not self.claims or type(volumes) is not list:
+            return spec
+        own = [v for v in volumes if not any(equal(v, claim) for claim in self.claims)]
+        return with_at(spec, ("volumes",), own or MISSING)
+
+    def field(self, path: Path) -> Path:
+        """Where a path of the Pod lies in the object; the template itself where it has none."""
+        inside = path[:1] == ("spec",) or path[:2] == ("metadata", "annotations")
+        return (*self.path, *path) if inside else self.path
+
+
+def templates(head: Head, value: Json, namespace: str, extra: Places) -> Iterator[Template]:
+    """The templates of an object, each with its Pod.
+
+    What another object controls has none of its own, as that other one's Pods are the same.
+    """
+    owners = get(value, ("metadata", "ownerReferences"), ())
+    if any(get(owner, ("controller",)) is True for owner in owners or ()):
+        return
+    for path in template_paths(head.group, head.kind, value, extra):
+        if path:
+            yield _template(head, value, namespace, path)
+
+
+def _template(head: Head, value: Json, namespace: str, path: Path) -> Template:
+    template = get(value, path)
+    given = template.get("metadata")
+    metadata = {k: v for k, v in given.items() if v is not None} if type(given) is dict else {}
+    metadata.pop("name", None)
+    metadata["generateName"] = f"{head.name}-"
+    if namespace:
+        metadata["namespace"] = namespace
+    owner = {"apiVersion": head.api_version, "kind": head.kind, "name": head.name}
+    metadata["ownerReferences"] = [{**owner, "controller": True}]
+    pod: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
+    claims: tuple[Json, ...] = ()
+    if "spec" in template:
+        pod["spec"] = template["spec"]
+        claims = tuple(_claims(head, value, template["spec"]))
+        if claims:
+            volumes = get(template["spec"], ("volumes",)) or []
+            pod["spec"] = with_at(template["spec"], ("volumes",), [*volumes, *claims])
+    return Template(head, path, pod, claims)
+
+
+def _claims(head: Head, value: Json, spec: Json) -> Iterator[Json]:
+    volumes = get(spec, ("volumes",))
+    named = {get(volume, ("name",)) for volume in volumes or ()}
+    claims = get(value, ("spec", "volumeClaimTemplates"))
+    for claim in claims if type(claims) is list else ():
+        name = get(claim, ("metadata", "name"))
+        if type(name) is str and name not in named:
+            source = {"claimName": f"{name}-{head.name}-0"}
+            yield {"name": name, "persistentVolumeClaim": source}
+
+
+def admit_templates(
+    chain: Chain, head: Head, verdict: Verdict, namespace: str, cluster: Cluster, extra: Places
+) -> Verdict:
+    """The verdict on an object after the Pods of its templates were admitted, too."""
+    for template in templates(head, verdict.object, namespace, extra):
+        pod = chain.admit(template.head, template.pod, cluster, workload=head)
+        verdict = _merged(verdict, template, pod)
+    return verdict
+
+
+def _merged(verdict: Verdict, template: Template, pod: Verdict) -> Verdict:
+    findings = [_placed(finding, template) for finding in pod.findings]
+    changes: list[Change] = []
+    lost: dict[Path, tuple[RuleRef, ...]] = {}
+    for change in pod.changes:
+        if template.field(change.path) == template.path:
+            lost[change.path[:2]] = lost.get(change.path[:2], ()) + change.rules
+        else:
+            changes.append(replace(change, path=template.field(change.path)))
+    for edit in diff(template.pod, pod.object):
+        rules = lost.get(edit.path[:2])
+        if rules is not None:
+            message = f"{format_path(edit.path)} of the Pod is not written: {_CONTROLLER_GIVES}"
+            rules = tuple(dict.fromkeys(rules))
+            findings.append(Finding(Cause.WARNING, False, message, rules, template.path))
+    return replace(
+        verdict,
+        object=template.written_back(verdict.object, pod.object),
+        findings=(*verdict.findings, *findings),
+        changes=(*verdict.changes, *changes),
+    )
+
+
+def _placed(finding: Finding, template: Template) -> Finding:
+    field = template.field(finding.field) if finding.field else template.path
+    details = tuple(_placed(detail, template) for detail in finding.details)
+    return replace(finding, field=field, details=details)
+
+
+# ---------------------------------------------------------------------------------------- previews
+
+
+def preview_templates(
+    chain: Chain, head: Head, verdict: Verdict, namespace: str, cluster: Cluster, extra: Places
+) -> tuple[list[Json], list[Finding]]:
+    """The admitted Pods of an object's templates, as objects to look at, and what rules say."""
+    pods: list[Json] = []
+    findings: list[Finding] = []
+    for n, template in enumerate(templates(head, verdict.object, namespace, extra)):
+        admitted = chain.admit(template.head, template.pod, cluster, workload=head)
+        findings += [_placed(finding, template) for finding in admitted.findings]
+        pods.append(_preview(template, admitted.object, n))
+    return pods, findings
+
+
+def is_preview(value: Json) -> bool:
+    """Whether an object is a Pod that an earlier run made to be looked at."""
+    return get(value, ("metadata", "annotations", PREVIEW_OF), MISSING) is not MISSING
+
+
+_LONGEST_NAME: Final = 253
+
+
+def _preview(template: Template, pod: Json, index: int) -> Json:
+    """An admitted Pod as an object to look at: named, and marked as not to be deployed.
+
+    `index` tells the templates of one object apart.
+    """
+    head = template.workload
+    metadata = dict(pod["metadata"])
+    metadata.pop("generateName", None)
+    metadata.pop("finalizers", None)
+    annotations = metadata.get("annotations")
+    annotations = annotations if type(annotations) is dict else {}
+    origin = f"{head.api_version}/{head.kind} {head.namespace}/{head.name}".replace(" /", " ")
+    marks = {_LOCAL_CONFIG: "true", PREVIEW_OF: f"{origin} {format_path(template.path)}"}
+    name = f"{head.name}-{head.kind.lower()}-pod" + (f"-{index}" if index else "")
+    made = {"name": _cut(name), **metadata, "annotations": {**annotations, **marks}}
+    return {**pod, "metadata": made}
+
+
+def _cut(name: str) -> str:
+    if len(name) <= _LONGEST_NAME:
+        return name
+    mark = hashlib.sha256(name.encode()).hexdigest()[:10]
+    return f"{name[: _LONGEST_NAME - 11]}-{mark}"

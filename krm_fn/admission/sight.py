@@ -1,0 +1,89 @@
+"""How plugins see one object: which views lie between it and them, and what that already tells.
+
+Decoding an object as the API server does finds what is wrong with it, whether a rule matches it or
+not. This module puts the views together; what each of them does is theirs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn.admission.model import Cause, Finding
+from krm_fn.admission.views import (
+    DefaultNamespace,
+    HiddenAnnotations,
+    Lost,
+    ServedForm,
+    View,
+    Views,
+)
+from krm_fn.errors import DecodeError
+from krm_fn.values import Json, Path
+
+if TYPE_CHECKING:
+    from krm_fn.kube.served import Served
+
+
+class Sight:
+    """The views of one object, and the findings of decoding it."""
+
+    def __init__(
+        self, views: Views, served: Served | None = None, findings: tuple[Finding, ...] = ()
+    ) -> None:
+        self._views = views
+        self._served = served
+        self.findings = findings
+
+    @property
+    def denied(self) -> bool:
+        """Whether what is wrong with the object is an error."""
+        return any(finding.denies for finding in self.findings)
+
+    def shown(self, value: Json) -> Json:
+        """What a mutating plugin sees of a raw object."""
+        return self._views.get(value)
+
+    def stored(self, shown: Json) -> Json:
+        """What a validating plugin sees where a mutating one would see `shown`."""
+        return self._served.validating(shown) if self._served is not None else shown
+
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Lost, ...]]:
+        """The raw object with what plugins changed. Raises DecodeError for what no kind holds."""
+        return self._views.put(value, admitted)
+
+    def field(self, path: Path) -> Path:
+        """Where a path of the shown object lies in the raw one."""
+        return self._views.field(path)
+
+
+def _unknown(value: Json) -> Finding:
+    named = f"{value.get('kind')} ({value.get('apiVersion')})"
+    message = (
+        f"nothing here says what a {named} is, so that rules see it as it is written; add its "
+        "CustomResourceDefinition to the items or to context.objects"
+    )
+    return Finding(Cause.NOTE, False, message)
+
+
+def look(value: Json, namespace: str, served: Served | None, *, strict: bool = False) -> Sight:
+    """How plugins see a raw object that is admitted in `namespace` ("" where it lives in none).
+
+    An object that cannot be decoded is seen as it is written. What is wrong with it are warnings,
+    or errors if `strict`.
+    """
+    views: list[View] = [HiddenAnnotations(), DefaultNamespace(namespace)]
+    if served is None:
+        return Sight(Views(views))
+    cause = Cause.FAILED if strict else Cause.WARNING
+    try:
+        form = served.form(Views(views).get(value))
+    except DecodeError as error:
+        message = f"{error.message}; the API server refuses it, and rules see it as it is written"
+        return Sight(Views(views), None, (Finding(cause, strict, message, field=error.path),))
+    if not form.known:
+        return Sight(Views(views), None, (_unknown(value),))
+    findings = tuple(
+        Finding(cause, strict, finding.message, field=finding.path) for finding in form.findings
+    )
+    views.append(ServedForm(lambda shown: served.form(shown).object))
+    return Sight(Views(views), served, findings)

@@ -1,0 +1,190 @@
+"""Each object through the chain, and what the options make of the verdict.
+
+This is where a denial becomes an exit, a warning or a dropped object, where the result is admitted
+once more, and where templates are admitted as Pods. The chain knows none of these options, and this
+module neither rules nor bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from krm_fn.admission import Cause, Chain, Cluster, Finding, RuleRef, Verdict, net_changes
+from krm_fn.admission.checks import idempotence
+from krm_fn.admission.cluster import Identity
+from krm_fn.admission.pods import admit_templates, is_preview, preview_templates
+from krm_fn.admission.sight import look
+from krm_fn.config.admission import Admission, Idempotency, Mode, OnReject, PodTemplates
+from krm_fn.errors import InputError
+from krm_fn.kube.podtemplates import has_templates
+from krm_fn.prepare import is_namespace, without_marks
+from krm_fn.report.model import ObjectReport, Outcome
+from krm_fn.values import Json, get
+from krm_fn.wire import Head, Item, Stream
+from krm_fn.wire.stream import head_of
+
+
+class Runner:
+    """What all objects of a run share."""
+
+    def __init__(
+        self,
+        chain: Chain,
+        admission: Admission,
+        cluster: Cluster,
+        old_objects: Mapping[Identity, Json],
+    ) -> None:
+        self.chain = chain
+        self.admission = admission
+        self.cluster = cluster
+        self.old_objects = old_objects
+        self.previews: dict[Head, list[Json]] = {}
+        """The Pods of templates, by the object that has them."""
+        self._told: set[tuple[tuple[RuleRef, ...], str]] = set()
+
+    def admit_all(self, targets: Sequence[Item]) -> dict[Item, ObjectReport]:
+        """Admit Namespaces first, since others are then seen in namespaces as admitted."""
+        reports: dict[Item, ObjectReport] = {}
+        admitted: dict[str, Json] = {}
+        for item in targets:
+            if is_namespace(item.head):
+                self._admit_into(reports, item)
+                admitted[item.head.name] = without_marks(item.value)
+        self.cluster = self.cluster.with_admitted(admitted)
+        for item in targets:
+            if not is_namespace(item.head):
+                self._admit_into(reports, item)
+        return reports
+
+    def _admit_into(self, reports: dict[Item, ObjectReport], item: Item) -> None:
+        head = item.head
+        namespace = self.cluster.namespace_of(head)
+        wanted = self._wants(head, namespace)
+        if not wanted and not self.admission.strict:
+            return
+        value = value_of(item)
+        if _is_local(value) or not self.admission.match.fits(head, value):
+            return
+        if not wanted:
+            sight = look(value, namespace, self.chain.served, strict=True)
+            if sight.denied:
+                report = ObjectReport(item, namespace, Outcome.REJECTED, sight.findings)
+                reports[item] = report
+            return
+
+        def admit(value: Json) -> Verdict:
+            return self._admit(head, value, namespace)
+
+        verdict = self._judge(admit(value), admit)
+        reports[item] = self._carry_out(item, namespace, verdict)
+
+    def _wants(self, head: Head, namespace: str) -> bool:
+        if self.chain.wants(head, namespace):
+            return True
+        return self._with_pods(head) and self.chain.wants(Head("v1", "Pod", "", ""), namespace)
+
+    def _with_pods(self, head: Head) -> bool:
+        """Whether an object's templates are admitted as Pods."""
+        admission = self.admission
+        return admission.pod_templates is not PodTemplates.IGNORE and has_templates(
+            head.group, head.kind, admission.extra_pod_templates
+        )
+
+    def _admit(self, head: Head, value: Json, namespace: str) -> Verdict:
+        old = self.old_objects.get((head.group, head.kind, namespace, head.name))
+        verdict = self.chain.admit(head, value, self.cluster, old)
+        if not self._with_pods(head):
+            return verdict
+        extra = self.admission.extra_pod_templates
+        if self.admission.pod_templates is PodTemplates.MUTATE:
+            return admit_templates(self.chain, head, verdict, namespace, self.cluster, extra)
+        pods, findings = preview_templates(
+            self.chain, head, verdict, namespace, self.cluster, extra
+        )
+        self.previews[head] = pods
+        return replace(verdict, findings=(*verdict.findings, *findings))
+
+    def _judge(self, verdict: Verdict, admit: Callable[[Json], Verdict]) -> Verdict:
+        """The verdict with what the options make of it."""
+        admission = self.admission
+        if admission.idempotency is not Idempotency.OFF:
+            denies = admission.idempotency is Idempotency.FAIL
+            finding = idempotence(admit, verdict, denies)
+            if finding is not None:
+                verdict = replace(verdict, findings=(*verdict.findings, finding))
+        verdict = replace(verdict, findings=tuple(filter(self._is_new, verdict.findings)))
+        if admission.on_reject is OnReject.WARN or admission.mode is Mode.AUDIT:
+            findings = tuple(replace(f, denies=False) for f in verdict.findings)
+            verdict = replace(verdict, findings=findings)
+        return verdict
+
+    def _is_new(self, finding: Finding) -> bool:
+        """What nobody knows, whatever the object, is told once and not for each of them."""
+        if finding.rules and finding.cause is not Cause.UNDECIDED:
+            return True
+        if finding.field is not None or finding.denies:
+            return True
+        key = finding.rules, finding.message
+        told = key in self._told
+        self._told.add(key)
+        return not told
+
+    def _carry_out(self, item: Item, namespace: str, verdict: Verdict) -> ObjectReport:
+        before = item.value
+        if verdict.denied:
+            if self.admission.on_reject is OnReject.DROP and _may_be_dropped(item.head):
+                return self._drop(item, namespace, verdict)
+            return ObjectReport(item, namespace, Outcome.REJECTED, verdict.findings)
+        changes = tuple(net_changes(before, verdict.object, verdict.changes, verdict.shown))
+        outcome = Outcome.CHANGED if changes else Outcome.UNCHANGED
+        if changes and self.admission.mode is Mode.MUTATE:
+            item.replace(verdict.object)
+        return ObjectReport(item, namespace, outcome, verdict.findings, changes)
+
+    def _drop(self, item: Item, namespace: str, verdict: Verdict) -> ObjectReport:
+        """The object leaves the list; its denials become warnings that say so."""
+        if self.admission.mode is Mode.MUTATE:
+            item.dropped = True
+        findings = tuple(
+            replace(f, denies=False, message=f"dropped: {f.message}") if f.denies else f
+            for f in verdict.findings
+        )
+        return ObjectReport(item, namespace, Outcome.DROPPED, findings)
+
+
+def put_previews(streams: Sequence[Stream], previews: Mapping[Head, Sequence[Json]]) -> None:
+    """Add the Pods of templates to the streams; those of an earlier run are replaced or go."""
+    for stream in streams:
+        here = {item.head for item in stream.items}
+        wanted = {
+            head_of(pod): pod for head, pods in previews.items() for pod in pods if head in here
+        }
+        for item in stream.items:
+            if item.head.kind == "Pod" and is_preview(item.value):
+                pod = wanted.pop(item.head, None)
+                if pod is None:
+                    item.dropped = True
+                else:
+                    item.replace(pod)
+        for pod in wanted.values():
+            stream.add(pod)
+
+
+def value_of(item: Item) -> Json:
+    """The object; what is wrong with it says which object it is. Raises InputError."""
+    try:
+        return item.value
+    except InputError as error:
+        error.message = f"{item.head}: {error.message}"
+        raise
+
+
+def _may_be_dropped(head: Head) -> bool:
+    return head.kind not in ("Namespace", "CustomResourceDefinition", "Kptfile")
+
+
+def _is_local(value: Json) -> bool:
+    return bool(
+        get(value, ("metadata", "annotations", "config.kubernetes.io/local-config")) == "true"
+    )
