@@ -20,6 +20,7 @@ from krm_fn.admission import (
     Prefilter,
     Request,
     Response,
+    RuleRef,
     Selection,
     Step,
     Trace,
@@ -146,6 +147,10 @@ class KubeMod:
                 )
                 findings.append(Finding(Cause.NOTE, False, message, (rule.ref,)))
         return findings
+
+    def pods_only(self) -> Sequence[RuleRef]:
+        """The rules whose match pins the kind to Pod."""
+        return [entry.rule.ref for entry in self._rules if entry.kinds == frozenset({"Pod"})]
 
     # ---------------------------------------------------------------------------- small parts
 
