@@ -1,0 +1,67 @@
+"""Evaluate expressions that share a budget, as those of one policy do.
+
+Source: apiserver v0.37, pkg/admission/plugin/cel/activation.go and pkg/apis/cel/config.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from krm_fn.errors import EvaluationError, LimitError
+from krm_fn.lang.cel import Budget, Program
+
+EXHAUSTED: Final = (
+    "validation failed due to running out of cost budget, no further validation rules will be run"
+)
+
+POLICY_COST: Final = 10_000_000
+"""What the mutations, or the validations, of one policy may cost together, variables included."""
+
+CONDITIONS_COST: Final = 2_500_000
+"""What the matchConditions of one policy may cost together."""
+
+
+class PoolError(LimitError):
+    """The budget that expressions share is spent: none of them counts any more."""
+
+
+class Pool:
+    """What expressions may cost together."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, cost: int = POLICY_COST) -> None:
+        self.left = cost
+
+    def spend(self, cost: int) -> None:
+        """Take a cost; `evaluate` sees that there is nothing left."""
+        self.left -= cost
+
+
+class Evaluated(NamedTuple):
+    """A value, and what `object_patch` and `json_patch` want to know of how it was made."""
+
+    value: Any
+    joined: list[list[Any]]
+
+
+def evaluate(program: Program, bindings: Mapping[str, Any], pool: Pool) -> Evaluated:
+    """The value of a program; `bindings` from `Variables.bind` with the pool's `spend`.
+
+    Raises EvaluationError (LimitError if the expression alone costs too much), and PoolError if
+    the pool is spent, whatever the value.
+    """
+    budget = Budget()
+    failure: EvaluationError | None = None
+    value = None
+    try:
+        value = program.evaluate(bindings, budget)
+    except EvaluationError as error:
+        failure = error
+    pool.spend(budget.used)
+    if pool.left < 0:
+        raise PoolError(EXHAUSTED)
+    if failure is not None:
+        raise failure
+    return Evaluated(value, budget.joined)

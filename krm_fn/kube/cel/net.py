@@ -1,0 +1,385 @@
+"""IP addresses and networks.
+
+The texts of errors are Go's, so addresses are read here and not by Python's ipaddress.
+Source: Go's net/netip; apiserver v0.37, pkg/cel/library/ip.go and cidr.go.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from krm_fn.errors import EvaluationError
+from krm_fn.lang.cel import types as t
+from krm_fn.lang.cel.environment import Library
+from krm_fn.lang.cel.functions import Function, Overload, traversal
+from krm_fn.lang.cel.types import Type
+from krm_fn.lang.cel.values import NO_OVERLOAD, Value
+from krm_fn.lang.gofmt import quote
+
+IP: Final = t.opaque("net.IP")
+CIDR: Final = t.opaque("net.CIDR")
+
+_DIGITS: Final = frozenset("0123456789")
+_HEX: Final = frozenset("0123456789abcdefABCDEF")
+_MAPPED: Final = 0xFFFF << 32
+
+
+class AddressError(ValueError):
+    """Why a text is no address, in Go's words."""
+
+
+class Address(Value):
+    """An IP address: its number, and 32 or 128 bits."""
+
+    __slots__ = ("bits", "number")
+    type = IP
+    go_type = "cel.IP"
+
+    def __init__(self, number: int, bits: int) -> None:
+        self.number = number
+        self.bits = bits
+
+    def equal(self, other: Any) -> bool:
+        if not isinstance(other, Address):
+            raise EvaluationError(NO_OVERLOAD)
+        return self.number == other.number and self.bits == other.bits
+
+    def __str__(self) -> str:
+        import ipaddress
+
+        if self.bits == 32:
+            return str(ipaddress.IPv4Address(self.number))
+        return str(ipaddress.IPv6Address(self.number))
+
+
+class Network(Value):
+    """An address and the length of its prefix; the address may have bits beyond it."""
+
+    __slots__ = ("address", "length")
+    type = CIDR
+    go_type = "cel.CIDR"
+
+    def __init__(self, address: Address, length: int) -> None:
+        self.address = address
+        self.length = length
+
+    def equal(self, other: Any) -> bool:
+        if not isinstance(other, Network):
+            raise EvaluationError(NO_OVERLOAD)
+        return self.address.equal(other.address) and self.length == other.length
+
+    def __str__(self) -> str:
+        return f"{self.address}/{self.length}"
+
+    def holds(self, address: Address, length: int) -> bool:
+        """Whether a network of at least this length around an address lies within."""
+        if address.bits != self.address.bits or length < self.length:
+            return False
+        shift = self.address.bits - self.length
+        return self.address.number >> shift == address.number >> shift
+
+    @property
+    def masked(self) -> Network:
+        """The same network without bits beyond the prefix."""
+        shift = self.address.bits - self.length
+        return Network(
+            Address(self.address.number >> shift << shift, self.address.bits), self.length
+        )
+
+
+def parse_address(text: str) -> tuple[Address, str]:
+    """An address and its zone; raises AddressError."""
+    for char in text:
+        if char == ".":
+            return Address(_version4(text, text), 32), ""
+        if char == ":":
+            return _version6(text)
+        if char == "%":
+            raise _error(text, "missing IPv6 address")
+    raise _error(text, "unable to parse IP")
+
+
+def _error(text: str, reason: str, at: str = "") -> AddressError:
+    place = f" (at {quote(at)})" if at else ""
+    return AddressError(f"ParseAddr({quote(text)}): {reason}{place}")
+
+
+def _version4(text: str, part: str) -> int:
+    """The number of a dotted `part` of `text`."""
+    number = value = dots = digits = 0
+    for index, char in enumerate(part):
+        if char in _DIGITS:
+            if digits == 1 and value == 0:
+                raise _error(text, "IPv4 field has octet with leading zero")
+            value = value * 10 + int(char)
+            digits += 1
+            if value > 255:
+                raise _error(text, "IPv4 field has value >255")
+        elif char == ".":
+            if index == 0 or index == len(part) - 1 or part[index - 1] == ".":
+                raise _error(text, "IPv4 field must have at least one digit", part[index:])
+            if dots == 3:
+                raise _error(text, "IPv4 address too long")
+            number = number << 8 | value
+            dots += 1
+            value = digits = 0
+        else:
+            raise _error(text, "unexpected character", part[index:])
+    if dots < 3:
+        raise _error(text, "IPv4 address too short")
+    return number << 8 | value
+
+
+def _version6(text: str) -> tuple[Address, str]:
+    rest, percent, zone = text.partition("%")
+    if percent and not zone:
+        raise _error(text, "zone must be a non-empty string")
+    groups: list[int] = []
+    gap = -1
+    if rest.startswith("::"):
+        gap = 0
+        rest = rest[2:]
+        if not rest:
+            return Address(0, 128), zone
+    while len(groups) < 8:
+        width = 0
+        while width < len(rest) and rest[width] in _HEX:
+            if width > 3:
+                raise _error(text, "each group must have 4 or less digits", rest)
+            width += 1
+        if width == 0:
+            raise _error(text, "each colon-separated field must have at least one digit", rest)
+        if rest[width : width + 1] == ".":
+            groups += _embedded(text, rest, groups, gap)
+            rest = ""
+            break
+        groups.append(int(rest[:width], 16))
+        rest = rest[width:]
+        if not rest:
+            break
+        if rest[0] != ":":
+            raise _error(text, "unexpected character, want colon", rest)
+        if len(rest) == 1:
+            raise _error(text, "colon must be followed by more characters", rest)
+        rest = rest[1:]
+        if rest[0] == ":":
+            if gap >= 0:
+                raise _error(text, "multiple :: in address", rest)
+            gap = len(groups)
+            rest = rest[1:]
+            if not rest:
+                break
+    if rest:
+        raise _error(text, "trailing garbage after address", rest)
+    if len(groups) < 8:
+        if gap < 0:
+            raise _error(text, "address string too short")
+        groups[gap:gap] = [0] * (8 - len(groups))
+    elif gap >= 0:
+        raise _error(text, "the :: must expand to at least one field of zeros")
+    number = 0
+    for group in groups:
+        number = number << 16 | group
+    return Address(number, 128), zone
+
+
+def _embedded(text: str, rest: str, groups: list[int], gap: int) -> list[int]:
+    """The two groups that a trailing dotted address stands for."""
+    if gap < 0 and len(groups) != 6:
+        raise _error(
+            text, "embedded IPv4 address must replace the final 2 fields of the address", rest
+        )
+    if len(groups) > 6:
+        raise _error(
+            text, "too many hex fields to fit an embedded IPv4 at the end of the address", rest
+        )
+    number = _version4(text, rest)
+    return [number >> 16, number & 0xFFFF]
+
+
+def _ip(text: str) -> Address:
+    try:
+        address, zone = parse_address(text)
+    except AddressError as error:
+        raise EvaluationError(
+            f"IP Address {quote(text)} parse error during conversion from string: {error}"
+        ) from None
+    if zone:
+        raise EvaluationError(f"IP address {quote(text)} with zone value is not allowed")
+    if _mapped(address):
+        raise EvaluationError(f"IPv4-mapped IPv6 address {quote(text)} is not allowed")
+    return address
+
+
+def _mapped(address: Address) -> bool:
+    return address.bits == 128 and address.number >> 32 << 32 == _MAPPED
+
+
+_PARSE: Final = "network address parse error during conversion from string: "
+
+
+def _cidr(text: str) -> Network:
+    try:
+        return _network(text)
+    except EvaluationError as error:
+        raise EvaluationError(_PARSE + error.message) from None
+
+
+def _network(text: str) -> Network:
+    def refuse(reason: str) -> EvaluationError:
+        return EvaluationError(f"{_PARSE}netip.ParsePrefix({quote(text)}): {reason}")
+
+    slash = text.rfind("/")
+    if slash < 0:
+        raise refuse("no '/'")
+    try:
+        address, zone = parse_address(text[:slash])
+    except AddressError as error:
+        raise refuse(str(error)) from None
+    if zone:
+        raise refuse("IPv6 zones cannot be present in a prefix")
+    bits = text[slash + 1 :]
+    if not bits or not _DIGITS.issuperset(bits) or (len(bits) > 1 and bits[0] == "0"):
+        raise refuse(f"bad bits after slash: {quote(bits)}")
+    if len(bits) > 3 or int(bits) > address.bits:
+        if len(bits) > 18:
+            raise refuse(f"bad bits after slash: {quote(bits)}")
+        raise refuse("prefix length out of range")
+    if _mapped(address):
+        raise EvaluationError(f"IPv4-mapped IPv6 address {quote(text)} is not allowed")
+    return Network(address, int(bits))
+
+
+def _reads(parse: Any) -> Any:
+    def run(text: str) -> bool:
+        try:
+            parse(text)
+        except EvaluationError:
+            return False
+        return True
+
+    return run
+
+
+def _contains_ip_text(network: Network, text: str) -> bool:
+    try:
+        address = _ip(text)
+    except EvaluationError:
+        # Upstream looks at the network for the error, and finds none there.
+        raise EvaluationError(NO_OVERLOAD) from None
+    return _contains_ip(network, address)
+
+
+def _contains_ip(network: Network, address: Address) -> bool:
+    return network.holds(address, address.bits)
+
+
+def _contains_network(network: Network, other: Network) -> bool:
+    return network.holds(other.address, other.length)
+
+
+def _unspecified(address: Address) -> bool:
+    return address.number == 0
+
+
+def _loopback(address: Address) -> bool:
+    return address.number >> 24 == 127 if address.bits == 32 else address.number == 1
+
+
+def _multicast(address: Address) -> bool:
+    return address.number >> 28 == 0xE if address.bits == 32 else address.number >> 120 == 0xFF
+
+
+def _link_local_multicast(address: Address) -> bool:
+    if address.bits == 32:
+        return address.number >> 8 == 0xE00000
+    return address.number >> 112 & 0xFF0F == 0xFF02
+
+
+def _link_local(address: Address) -> bool:
+    if address.bits == 32:
+        return address.number >> 16 == 0xA9FE
+    return address.number >> 118 == 0xFE80 >> 6
+
+
+def _global_unicast(address: Address) -> bool:
+    if address.bits == 32 and address.number in (0, 0xFFFFFFFF):
+        return False
+    return not (
+        _unspecified(address) or _loopback(address) or _multicast(address) or _link_local(address)
+    )
+
+
+def _walk(text: str) -> int:
+    return traversal(len(text))
+
+
+def _member(name: str, identity: str, args: tuple[Type, ...], result: Type, impl: Any) -> Function:
+    return Function(name, [Overload(identity, args, result, impl, member=True)])
+
+
+def ip_library() -> Library:
+    """The functions on addresses."""
+    tests = (
+        ("isUnspecified", "ip_is_unspecified", _unspecified),
+        ("isLoopback", "ip_is_loopback", _loopback),
+        ("isLinkLocalMulticast", "ip_is_link_local_multicast", _link_local_multicast),
+        ("isLinkLocalUnicast", "ip_is_link_local_unicast", _link_local),
+        ("isGlobalUnicast", "ip_is_global_unicast", _global_unicast),
+    )
+    text = (t.STRING,)
+    return Library(
+        [
+            Function("ip", [Overload("string_to_ip", text, IP, _ip, cost=_walk)]),
+            Function(
+                "ip.isCanonical",
+                [Overload("ip_is_canonical", text, t.BOOL, lambda s: str(_ip(s)) == s, cost=_walk)],
+            ),
+            Function("isIP", [Overload("is_ip", text, t.BOOL, _reads(_ip), cost=_walk)]),
+            Function("string", [Overload("ip_to_string", (IP,), t.STRING, str)]),
+            _member("family", "ip_family", (IP,), t.INT, lambda a: 4 if a.bits == 32 else 6),
+            *[_member(name, identity, (IP,), t.BOOL, impl) for name, identity, impl in tests],
+        ],
+        idents=[IP],
+    )
+
+
+def cidr_library() -> Library:
+    """The functions on networks."""
+    text = (t.STRING,)
+    return Library(
+        [
+            Function("cidr", [Overload("string_to_cidr", text, CIDR, _cidr, cost=_walk)]),
+            Function("isCIDR", [Overload("is_cidr", text, t.BOOL, _reads(_network), cost=_walk)]),
+            Function("string", [Overload("cidr_to_string", (CIDR,), t.STRING, str)]),
+            Function(
+                "containsIP",
+                [
+                    Overload(
+                        "cidr_contains_ip_string", (CIDR, t.STRING), t.BOOL, _contains_ip_text,
+                        member=True,
+                    ),
+                    Overload(
+                        "cidr_contains_ip_ip", (CIDR, IP), t.BOOL, _contains_ip, member=True
+                    ),
+                ],
+            ),
+            Function(
+                "containsCIDR",
+                [
+                    Overload(
+                        "cidr_contains_cidr_string", (CIDR, t.STRING), t.BOOL,
+                        lambda network, other: _contains_network(network, _cidr(other)),
+                        member=True,
+                    ),
+                    Overload(
+                        "cidr_contains_cidr", (CIDR, CIDR), t.BOOL, _contains_network, member=True
+                    ),
+                ],
+            ),
+            _member("ip", "cidr_ip", (CIDR,), IP, lambda network: network.address),
+            _member("prefixLength", "cidr_prefix_length", (CIDR,), t.INT, lambda n: n.length),
+            _member("masked", "cidr_masked", (CIDR,), CIDR, lambda network: network.masked),
+        ],
+        idents=[CIDR],
+    )  # fmt: skip
