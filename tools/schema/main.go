@@ -19,11 +19,13 @@ import (
 	"flag"
 	"log"
 	"os"
+	"reflect"
 	"runtime/debug"
 	"strings"
 
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/scheme"
 
+	autoscaling "k8s.io/api/autoscaling/v1"
 	extensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/scheme"
 	"k8s.io/apimachinery/pkg/runtime"
 	core "k8s.io/client-go/kubernetes/scheme"
@@ -54,6 +56,13 @@ type chunk struct {
 	Atomic []string            `json:"atomic,omitempty"`
 }
 
+// inAnnotations are types that no kind has a field of: annotations hold them as JSON.
+var inAnnotations = []reflect.Type{
+	reflect.TypeFor[autoscaling.MetricSpec](),
+	reflect.TypeFor[autoscaling.MetricStatus](),
+	reflect.TypeFor[autoscaling.HorizontalPodAutoscalerCondition](),
+}
+
 // read collects the kinds of all schemes and the types they consist of.
 func read() (head, map[string]*chunk) {
 	schemes := []*runtime.Scheme{core.Scheme, extensions.Scheme, aggregator.Scheme}
@@ -72,6 +81,9 @@ func read() (head, map[string]*chunk) {
 			}
 			kinds[gvk.GroupVersion().String()+"/"+gvk.Kind] = entry
 		}
+	}
+	for _, t := range inAnnotations {
+		types.reference(t)
 	}
 	return head{Kubernetes: release(), Kinds: kinds}, types.chunks
 }

@@ -77,10 +77,6 @@ DEFAULTS: Final[dict[str, dict[str, Any]]] = {
     # Other kinds of the core group
     "core/v1.PersistentVolumeClaimSpec": {"volumeMode": "Filesystem"},
     "core/v1.PersistentVolumeClaimStatus": {"phase": "Pending"},
-    "core/v1.PersistentVolumeSpec": {
-        "persistentVolumeReclaimPolicy": "Retain",
-        "volumeMode": "Filesystem",
-    },
     "core/v1.PersistentVolumeStatus": {"phase": "Pending"},
     "core/v1.NamespaceStatus": {"phase": "Active"},
     "core/v1.ReplicationControllerSpec": {"replicas": 1},

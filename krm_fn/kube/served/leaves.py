@@ -65,9 +65,10 @@ def _as_float(value: int) -> Any:
 def data(value: Any) -> Any:
     """Bytes: a text in base64, or a list of numbers."""
     if type(value) is list:
-        if not all(type(byte) is int and 0 <= byte < 256 for byte in value):
+        numbers = [0 if byte is None else byte for byte in value]
+        if not all(type(byte) is int and 0 <= byte < 256 for byte in numbers):
             raise Mismatch("a text in base64", value)
-        return base64.b64encode(bytes(value)).decode("ascii")
+        return base64.b64encode(bytes(numbers)).decode("ascii")
     if type(value) is not str:
         raise Mismatch("a text in base64", value)
     text = value.replace("\r", "").replace("\n", "") if "\n" in value or "\r" in value else value

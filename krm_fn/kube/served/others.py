@@ -42,6 +42,15 @@ def namespace(out: Json, _: Json) -> Json:
     return {**out, "metadata": {**metadata, "labels": {**labels, NAME_LABEL: name}}}
 
 
+def persistent_volume(out: Json, _: Json) -> Json:
+    """Not where a volume's specification stands alone, as in a VolumeAttachment."""
+    defaults = {"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"}
+    spec = out["spec"]
+    if all(key in spec for key in defaults):
+        return out
+    return {**out, "spec": {**defaults, **spec}}
+
+
 def node_spec(out: Json, _: Json) -> Json:
     """`podCIDR` is the first of `podCIDRs`, and wins."""
     cidr = out.get("podCIDR")

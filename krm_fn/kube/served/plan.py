@@ -78,8 +78,9 @@ class Plan:
     """The round trip of one release's types, with the given defaults and rules by struct type.
 
     `defaults` are what the API server fills in for absent fields: for pointers where they are
-    absent, for other fields also where they are zero. `unknown` is set as soon as a field that its
-    type does not have was dropped; the caller clears it.
+    absent, for other fields also where they are zero. `rounds` tells the struct types whose
+    resource lists are rounded. `unknown` is set as soon as a field that its type does not have was
+    dropped; the caller clears it.
     """
 
     def __init__(
@@ -87,11 +88,11 @@ class Plan:
         defaults: Mapping[str, Mapping[str, Any]],
         rules: Mapping[str, Rule],
         *,
-        rounded: bool = False,
+        rounds: Callable[[Struct], bool] = lambda struct: False,
     ) -> None:
         self._defaults = defaults
         self._rules = rules
-        self._rounded = rounded
+        self._rounds = rounds
         self._compiled: dict[str, Decode] = {}
         self.unknown = False
 
@@ -113,7 +114,9 @@ class Plan:
             if absent is not MISSING:
                 absents.append((field.name, absent))
             plain = _PLAIN.get(field.type.value, type(None))
-            members[field.name] = (plain, self._member(field, absent, field.name in defaults))
+            decode_field = self._field(struct, field)
+            has_default = field.name in defaults
+            members[field.name] = (plain, _member(field, decode_field, absent, has_default))
         rule = self._rules.get(struct.name)
         find = members.get
 
@@ -166,22 +169,11 @@ class Plan:
             return self.struct(type_.struct)({})
         return _ZEROS.get(type_.value)
 
-    def _member(self, field: Field, absent: Any, has_default: bool) -> Decode:
-        decode = self._value(field.type)
-        if field.type.pointer or field.type.value in _NEVER_EMPTY:
-            if field.omit_zero:
-                return lambda value: _or_absent(None if value is None else decode(value), absent)
-            return lambda value: absent if value is None else decode(value)
-        if not field.omit_empty and not has_default:
-            return lambda value: absent if value is None else decode(value)
-
-        def unless_empty(value: Any) -> Any:
-            if value is None:
-                return absent
-            written = decode(value)
-            return written if written else absent
-
-        return unless_empty
+    def _field(self, struct: Struct, field: Field) -> Decode:
+        """The round trip of a field's values that are not null."""
+        if field.type.rounded and self._rounds(struct):
+            return self._map(Type(Value.QUANTITY), leaves.rounded_quantity)
+        return self._value(field.type)
 
     def _value(self, type_: Type) -> Decode:
         """The round trip of a type's values that are not null."""
@@ -193,8 +185,6 @@ class Plan:
                 return self._list(type_.element)
             case Value.MAP:
                 assert type_.element is not None
-                if type_.rounded and self._rounded:
-                    return self._map(type_.element, leaves.rounded_quantity)
                 return self._map(type_.element, self._value(type_.element))
             case Value.SCHEMA_OR_BOOLEAN | Value.SCHEMA_OR_LIST | Value.SCHEMA_OR_STRINGS:
                 return self._union(type_)
@@ -291,6 +281,22 @@ class Plan:
         return unions[type_.value]
 
 
-def _or_absent(written: Any, absent: Any) -> Any:
-    """A value with omitzero: left out where its type writes null."""
-    return absent if written is None else written
+def _member(field: Field, decode: Decode, absent: Any, has_default: bool) -> Decode:
+    """The round trip of a field's values, null and empty ones among them."""
+    never_empty = field.type.pointer or field.type.value in _NEVER_EMPTY
+    if field.omit_zero:
+
+        def unless_zero(value: Any) -> Any:
+            written = None if value is None else decode(value)
+            return absent if written is None else written
+
+        return unless_zero
+    if never_empty or not (field.omit_empty or has_default):
+        return lambda value: absent if value is None else decode(value)
+
+    def unless_empty(value: Any) -> Any:
+        if value is None:
+            return absent
+        return decode(value) or absent
+
+    return unless_empty

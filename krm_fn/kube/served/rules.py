@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from krm_fn.kube.served import others, pods, workloads
-from krm_fn.kube.served.plan import Rule
+from krm_fn.kube.schema import Schemas, Struct
+from krm_fn.kube.served import autoscalers, others, pods, workloads
+from krm_fn.kube.served.plan import Plan, Rule
 
 _ALWAYS: Final[dict[str, Rule]] = {
     "core/v1.Container": pods.container,
@@ -17,6 +18,7 @@ _ALWAYS: Final[dict[str, Rule]] = {
     "core/v1.Namespace": others.namespace,
     "core/v1.NodeSpec": others.node_spec,
     "core/v1.NodeStatus": others.node_status,
+    "core/v1.PersistentVolume": others.persistent_volume,
     "core/v1.Pod": pods.pod,
     "core/v1.PodSpec": pods.pod_spec,
     "core/v1.PodStatus": pods.pod_status,
@@ -33,8 +35,7 @@ _ALWAYS: Final[dict[str, Rule]] = {
     "apps/v1.DeploymentStrategy": workloads.deployment_strategy,
     "apps/v1.StatefulSetSpec": workloads.stateful_set_spec,
     "apps/v1.StatefulSetUpdateStrategy": workloads.stateful_set_strategy,
-    "autoscaling/v1.HorizontalPodAutoscaler": workloads.autoscaler_v1,
-    "autoscaling/v2.HorizontalPodAutoscalerBehavior": workloads.autoscaler_behavior,
+    "autoscaling/v2.HorizontalPodAutoscalerBehavior": autoscalers.behavior,
     "batch/v1.Job": workloads.job,
     "networking/v1.NetworkPolicySpec": others.network_policy_spec,
     "rbac/v1.Subject": others.subject,
@@ -56,10 +57,17 @@ _SINCE: Final[dict[tuple[int, int], dict[str, Rule]]] = {
 }
 
 
-def rules_of(release: tuple[int, int]) -> dict[str, Rule]:
-    """The rules of a release by struct type."""
+def rounds(struct: Struct) -> bool:
+    """Whether defaulting rounds the resource lists of a struct type."""
+    return struct.name.startswith("core/v1.")
+
+
+def rules_of(schemas: Schemas, typed: Plan) -> dict[str, Rule]:
+    """The rules of a release by struct type; `typed` is its round trip without defaults."""
     rules = dict(_ALWAYS)
     for since, more in _SINCE.items():
-        if release >= since:
+        if schemas.version >= since:
             rules.update(more)
+    first_version = autoscalers.first_version(typed, schemas.struct)
+    rules["autoscaling/v1.HorizontalPodAutoscaler"] = first_version
     return rules

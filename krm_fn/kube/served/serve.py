@@ -100,9 +100,10 @@ class Served:
     def _served_plan(self) -> Plan:
         if self._plan is None:
             from krm_fn.kube.served.defaults import DEFAULTS
-            from krm_fn.kube.served.rules import rules_of
+            from krm_fn.kube.served.rules import rounds, rules_of
 
-            self._plan = Plan(DEFAULTS, rules_of(self._schemas.version), rounded=True)
+            rules = rules_of(self._schemas, self._typed)
+            self._plan = Plan(DEFAULTS, rules, rounds=rounds)
         return self._plan
 
     def _custom_kind(self, api_version: str, kind: str) -> CustomKind | None:

@@ -1,8 +1,8 @@
-"""Defaults of workloads and their autoscalers, where they depend on other fields.
+"""Defaults of workloads, where they depend on other fields.
 
 Each rule takes a struct's written value and what it was read from; see `plan.Rule`.
 Source: the served form's specification, section (c); defaults.go and conversion.go of
-pkg/apis/{apps,autoscaling,batch,core}/v1.
+pkg/apis/{apps,batch,core}/v1.
 """
 
 from __future__ import annotations
@@ -163,90 +163,3 @@ def _with_pod_conditions(spec: Json) -> Json:
         for rule in rules
     ]
     return {**spec, "podFailurePolicy": {**policy, "rules": filled}}
-
-
-# ---------------------------------------------------------------------------------- autoscalers
-
-
-_SCALE_UP: Final[dict[str, Any]] = {
-    "stabilizationWindowSeconds": 0,
-    "selectPolicy": "Max",
-    "policies": [
-        {"type": "Pods", "value": 4, "periodSeconds": 15},
-        {"type": "Percent", "value": 100, "periodSeconds": 15},
-    ],
-}
-_SCALE_DOWN: Final[dict[str, Any]] = {
-    "selectPolicy": "Max",
-    "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}],
-}
-
-
-def autoscaler_behavior(out: Json, given: Json) -> Json:
-    """Rules for both directions as soon as there is a behavior, be it empty.
-
-    Policies that are given, if empty, are kept (and not written).
-    """
-    filled = out
-    for direction, defaults in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN)):
-        written = out.get(direction)
-        wanted = defaults
-        if written is not None and given[direction].get("policies") is not None:
-            wanted = {key: value for key, value in defaults.items() if key != "policies"}
-        rules = _with_missing(written or {}, wanted)
-        if rules is not written:
-            filled = {**filled, direction: rules}
-    return filled
-
-
-_ALPHA: Final = "autoscaling.alpha.kubernetes.io/"
-_METRICS: Final = f"{_ALPHA}metrics"
-_BEHAVIOR: Final = f"{_ALPHA}behavior"
-_CURRENT: Final = f"{_ALPHA}current-metrics"
-_CONDITIONS: Final = f"{_ALPHA}conditions"
-
-
-def autoscaler_v1(out: Json, _: Json) -> Json:
-    """The first version keeps in annotations what it has no fields for.
-
-    Annotations that cannot be read are removed. A target for the CPU is the default where there is
-    no other metric; what the status says of the CPU is also kept as a metric.
-    """
-    metadata, spec, status = out["metadata"], out["spec"], out["status"]
-    annotations = metadata.get("annotations", {})
-    kept = {
-        key: text
-        for key, text in annotations.items()
-        if key not in _READABLE_AS or _is_readable(text, _READABLE_AS[key])
-    }
-    cpu = status.get("currentCPUUtilizationPercentage")
-    if cpu is not None and _CURRENT not in kept:
-        kept[_CURRENT] = (
-            '[{"type":"Resource","resource":{"name":"cpu","currentAverageUtilization":'
-            f'{cpu},"currentAverageValue":"0"}}}}]'
-        )
-    if kept != annotations:
-        rest = {key: value for key, value in metadata.items() if key != "annotations"}
-        out = {**out, "metadata": {**rest, "annotations": kept} if kept else rest}
-    if "targetCPUUtilizationPercentage" in spec or _METRICS in kept:
-        return out
-    return {**out, "spec": {**spec, "targetCPUUtilizationPercentage": 80}}
-
-
-_READABLE_AS: Final[dict[str, type]] = {
-    _METRICS: list,
-    _BEHAVIOR: dict,
-    _CURRENT: list,
-    _CONDITIONS: list,
-}
-
-
-def _is_readable(text: str, wanted: type) -> bool:
-    """Whether a text is JSON of that type, and not empty."""
-    import json
-
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return type(value) is wanted and bool(value)
