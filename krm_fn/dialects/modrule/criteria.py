@@ -44,6 +44,15 @@ class Criterion:
             return result is not negate
         return self._compare(result) is not negate
 
+    def mistake(self, document: Any) -> str:
+        """The error that `negate` turns into a match, "" where there is none."""
+        if self.item.negate:
+            try:
+                self.select.evaluate(document)
+            except EvaluationError as error:
+                return error.message
+        return ""
+
     def _compare(self, result: Any) -> bool:
         if type(result) is str:
             return self._accepts(result)

@@ -9,10 +9,11 @@ Source: KubeMod core/modrulestore.go, core/dragnet_webhook.go; the ModRule speci
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 from krm_fn.admission import Cause, Finding, RuleRef, Step, Trace
 from krm_fn.config.admission import OnRuleError
@@ -24,7 +25,7 @@ from krm_fn.dialects.modrule.templates import Draw, message_variables, value_var
 from krm_fn.dialects.modrule.value import read_value
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.jsonpatch import Operation, apply_kubemod
-from krm_fn.lang.select import expand_path
+from krm_fn.lang.select import Selected, expand_path
 from krm_fn.values import Json, equal
 
 _NO_CHANCE: Final = Chance()
@@ -106,6 +107,7 @@ class Engine:
             patched = apply_kubemod(outcome.document, plain)
         except EvaluationError as error:
             hint = _DEFAULTS_HINT if any(operation.op == "replace" for operation in plain) else ""
+            hint += _escape_hint(plain)
             self._failed(rule, outcome, f"cannot be applied: {error.message}{hint}", apply=True)
             return error.message if self._on_error is OnRuleError.AS_CLUSTER else ""
         try:
@@ -145,6 +147,11 @@ class Engine:
         except EvaluationError as error:
             self._failed(rule, outcome, f"its match cannot be evaluated: {error.message}")
             return False
+        for n, criterion in enumerate(rule.criteria):
+            mistake = criterion.mistake(document)
+            if mistake:
+                message = f"spec.match[{n}] fails, which negate turns into a match: {mistake}"
+                outcome.findings.append(_warning(rule, message))
         return True
 
     # ------------------------------------------------------------------------------- failures
@@ -179,12 +186,20 @@ _DEFAULTS_HINT: Final = (
     " (in a cluster, the API server has filled in defaults before; "
     "`add` does not need the field to be there)"
 )
+_ESCAPE_HINT: Final = (
+    " (KubeMod makes a missing parent whose name has a / under its escaped name, and then fails: "
+    "add the parent itself first)"
+)
 _TEMPLATE_HINTS: Final = {
     "incompatible types for comparison": (
         "every number of the object is a float: compare with 3.0, or write int .Target.x"
     ),
     "got *interface {}": "no function takes .Target itself: name a member, as .Target.metadata",
 }
+_MUTATED: Final = (
+    "a template changes .Target: the templates behind it in this rule see that, the object does "
+    "not get it"
+)
 _RANDOM_ORDER: Final = (
     "the outcome depends on the order in which the select's matches are taken; KubeMod takes them "
     "at random, here it is the order of the document (removals from the end)"
@@ -193,6 +208,12 @@ _RANDOM_ORDER: Final = (
 
 def _template_hint(message: str) -> str:
     return next((f" ({hint})" for part, hint in _TEMPLATE_HINTS.items() if part in message), "")
+
+
+def _escape_hint(operations: Sequence[Operation]) -> str:
+    """A hint if a path has an escape before its last segment, where `add` may make a parent."""
+    escaped = any(op.op == "add" and "~" in op.path.rpartition("/")[0] for op in operations)
+    return _ESCAPE_HINT if escaped else ""
 
 
 class _Untouched(Exception):
@@ -259,6 +280,8 @@ def _compute(
             operations.append((n, operation))
             if warning:
                 warnings.append(f"spec.patch[{n}].{warning}")
+    if target is not document and not equal(target, document):
+        warnings.append(_MUTATED)
     return operations, list(dict.fromkeys(warnings))
 
 
@@ -271,26 +294,63 @@ def _compute_one(
         if compiled.is_constant:
             return [(Operation(item.op, item.path, compiled.constant), "")]
         text = compiled.template.render(value_variables(namespace, target), draw(""))
-        return [(Operation(item.op, item.path, read_value(text)), _missing_value(text))]
+        value = read_value(text)
+        return [(Operation(item.op, item.path, value), _surprise(text, value))]
     made: list[tuple[Operation, str]] = []
     for selected in compiled.fan_out.entries(target):
         path = expand_path(item.path, selected.key_parts)
-        warning = _raw_key(item.path, path)
+        warning = _raw_key(item.path, path) or _lost_key(compiled, selected)
         value = compiled.constant
         if not compiled.is_constant:
             seen = value_variables(namespace, target, selected.key_parts, selected.item)
             text = compiled.template.render(seen, draw(selected.key))
             value = read_value(text)
-            warning = warning or _missing_value(text)
+            warning = warning or _surprise(text, value)
         made.append((Operation(item.op, path, value), warning))
     # Removing from the end leaves the indexes of what is still to be removed as they are.
     return made[::-1] if item.op == "remove" else made
 
 
-def _missing_value(text: str) -> str:
-    if "<no value>" not in text:
+def _surprise(text: str, value: Any) -> str:
+    """A warning about what a template printed and nobody means, or ""."""
+    if "<no value>" in text:
+        return (
+            "value renders to <no value>, as text: a field that it names is missing in the object"
+        )
+    if "e+" in text:
+        found = next(filter(None, map(_EXPONENT.search, _texts(value))), None)
+        if found:
+            return (
+                f"value has {found[0]} in a text: templates print numbers of a million and more "
+                "so; write int before the number"
+            )
+    return ""
+
+
+_EXPONENT: Final = re.compile(r"(?<![0-9.])[0-9](?:\.[0-9]+)?e\+[0-9]{2,3}(?![0-9A-Za-z])")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a value but for the keys of maps."""
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        if type(each) is str:
+            yield each
+        elif type(each) is list:
+            pending += each
+        elif type(each) is dict:
+            pending += each.values()
+
+
+def _lost_key(compiled: CompiledOperation, selected: Selected) -> str:
+    used = "#" in compiled.item.path or not compiled.is_constant
+    if selected.is_exact or not used:
         return ""
-    return "value renders to <no value>, as text: a field that it names is missing in the object"
+    return (
+        f"select captures {selected.key}: KubeMod loses keys with brackets or quotes, keeps "
+        "backslashes, and takes 007 for 7"
+    )
 
 
 def _raw_key(template: str, path: str) -> str:

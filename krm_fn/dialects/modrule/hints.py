@@ -209,9 +209,12 @@ def _path(operation: CompiledOperation) -> Iterator[str]:
 
 
 def _key_part(operation: CompiledOperation) -> Iterator[str]:
-    value = operation.item.value
-    if operation.is_constant and value is not None and expand_key_parts(value) != value:
+    outside = _ACTION.sub("", operation.item.value or "")
+    if expand_key_parts(outside) != outside:
         yield "outside of {{ }}, .#0 becomes the text (index .SelectKeyParts 0)"
+
+
+_ACTION: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 
 
 def _boolean_words(operation: CompiledOperation) -> Iterator[str]:

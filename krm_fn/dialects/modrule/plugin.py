@@ -109,6 +109,12 @@ class KubeMod:
                 for rule in candidates
                 if _reads_references(rule)
             )
+        twice = f"KubeMod applies a cluster rule that finds {namespace} twice there; here once"
+        findings += (
+            Finding(Cause.NOTE, False, twice, (rule.ref,))
+            for rule in candidates
+            if self.scope.sees_twice(rule, namespace)
+        )
         return Response(
             object=None if value is request.object else value,
             steps=tuple(

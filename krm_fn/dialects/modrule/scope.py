@@ -102,6 +102,12 @@ class Scope:
                 return True
         return bool(namespace) and self.namespace_of(rule) == namespace
 
+    def sees_twice(self, rule: CompiledRule, namespace: str) -> bool:
+        """Whether KubeMod applies a rule twice: as a cluster rule and as one of the namespace."""
+        regex = rule.namespace_regex
+        here = self.is_cluster_rule(rule) and namespace == self.cluster_rules_namespace
+        return here and regex is not None and regex.search(namespace)
+
     def is_cluster_rule(self, rule: CompiledRule) -> bool:
         return self.namespace_of(rule) == self.cluster_rules_namespace
 

@@ -31,6 +31,16 @@ class Selected:
     key_parts: tuple[int | str, ...]
     item: Any
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the key parts are the very keys that were captured.
+
+        KubeMod loses keys with brackets or quotes, keeps Go's escapes of others and takes what
+        reads as a number for one: `007` becomes 7.
+        """
+        parts = "".join(f'["{part}"]' for part in self.key_parts)
+        return self.key == f"${parts}" and "\\" not in self.key
+
 
 class FanOut:
     """A compiled path with captures."""

@@ -59,9 +59,10 @@ def kubemod(text: str, **options: Any) -> KubeMod:
     return plugin
 
 
-def messages(text: str) -> list[str]:
-    """What is said when rules are loaded."""
-    return [finding.message for finding in compiled(text).findings]
+def messages(text: str, *, lint: bool = False) -> list[str]:
+    """What is said when rules are loaded, or all that a lint says."""
+    made = DIALECT.compile(rules(text), {"lint": lint}, Cluster())
+    return [finding.message for finding in made.findings]
 
 
 def request_for(value: Json, cluster: Cluster, operation: Operation = Operation.CREATE) -> Request:

@@ -97,7 +97,18 @@ def test_a_template_that_changes_what_it_sees_does_not_change_the_object() -> No
         '[{op: add, path: /data/a, value: \'{{ set .Target.data "x" "1" | len }}\'},'
         " {op: add, path: /data/b, value: '{{ .Target.data.x }}'}]"
     )
-    assert after(rule, config_map(data={}))["data"] == {"a": 1, "b": 1}
+    response = admit(rule, config_map(data={}))
+    assert response.object is not None
+    assert response.object["data"] == {"a": 1, "b": 1}
+    assert said(response, Cause.WARNING) == [
+        "a template changes .Target: the templates behind it in this rule see that, the object "
+        "does not get it"
+    ]
+
+
+def test_a_template_may_change_what_it_made_itself() -> None:
+    rule = add("/data/a", '{{ set (dict) "x" "1" | toJson }}')
+    assert after(rule, config_map(data={}))["data"]["a"] == {"x": "1"}
 
 
 def test_a_reject_message_that_changes_what_it_sees_does_not_change_the_object() -> None:
@@ -188,7 +199,41 @@ def test_a_captured_key_with_a_slash_is_put_in_raw_and_said() -> None:
     ]
 
 
+@pytest.mark.parametrize("key", ["a[0]", 'say "hi"', "back\\slash", "007", "+5"])
+def test_a_captured_key_that_kubemod_does_not_give_back_is_said(key: str) -> None:
+    rule = fan_out("add", "$.data.*", "/metadata/labels/x", "{{ .SelectKeyParts | len }}")
+    (warning,) = said(admit(rule, config_map(data={key: 1})), Cause.WARNING)
+    assert "KubeMod loses keys with brackets or quotes" in warning
+
+
+def test_a_captured_key_that_nobody_uses_may_be_lost() -> None:
+    rule = fan_out("add", "$.data.*", "/metadata/labels/x", "y")
+    assert admit(rule, config_map(data={"007": 1})).findings == ()
+
+
 # --------------------------------------------------------------------------------------- warnings
+
+
+@pytest.mark.parametrize("value", ["x-{{ .Target.n }}", "[[{k: a{{ .Target.n }}}]]"])
+def test_a_large_number_in_a_text_is_said(value: str) -> None:
+    response = admit(add("/data/a", value), config_map(n=100_000_000))
+    assert said(response, Cause.WARNING) == [
+        "spec.patch[0].value has 1e+08 in a text: templates print numbers of a million and more "
+        "so; write int before the number"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("{{ .Target.n }}", 100_000_000),
+        ("x-{{ int .Target.n }}", "x-100000000"),
+        ("x-{{ .Target.text }}", "x-1.1e+1.5"),
+    ],
+)
+def test_a_number_alone_or_as_an_integer_needs_no_word(value: str, expected: Any) -> None:
+    rule = add("/data/a", value)
+    assert after(rule, config_map(n=100_000_000, text="1.1e+1.5"))["data"]["a"] == expected
 
 
 def test_a_missing_field_in_a_value_is_said() -> None:
@@ -351,6 +396,29 @@ def test_a_rule_that_writes_below_synthetic_refs_is_an_error() -> None:
 
 def test_a_match_that_fails_on_an_object_is_no_match() -> None:
     assert admit(add("/data/a", "1", match="$.kind.x.y"), config_map()).object is None
+
+
+@pytest.mark.parametrize("select", ["$.kind.x", "$.l[9]", '$.kind =~ "("'])
+def test_a_match_that_fails_and_is_negated_is_a_match_and_is_said(select: str) -> None:
+    rule = add("/data/a", "1").replace(
+        "{select: '$.kind'}", f"{{select: '{select}', negate: true}}"
+    )
+    response = admit(rule, config_map(l=[1]))
+    assert response.object is not None
+    (warning,) = said(response, Cause.WARNING)
+    assert warning.startswith("spec.match[0] fails, which negate turns into a match: ")
+
+
+def test_a_negated_match_that_does_not_fail_needs_no_word() -> None:
+    rule = add("/data/a", "1").replace("{select: '$.kind'}", "{select: '$.nope', negate: true}")
+    assert after(rule, config_map())["data"] == {"a": 1}
+
+
+@pytest.mark.parametrize(("path", "hinted"), [("/x~1y/z", True), ("/l/9", False)])
+def test_a_parent_with_an_escaped_name_that_is_missing_has_a_hint(path: str, hinted: bool) -> None:
+    (finding,) = admit(add(path, "1"), config_map(l=[])).findings
+    assert finding.message.startswith("cannot be applied: ")
+    assert ("add the parent itself first" in finding.message) is hinted
 
 
 # ----------------------------------------------------------------------------------------- reject

@@ -123,6 +123,53 @@ def test_an_operation_that_cannot_be_meant_is_said(members: str, message: str) -
     assert of_patch(members) == [message]
 
 
+@pytest.mark.parametrize("value", ["{{ .Namespace }}.#0", "a\\n.#0{{ .#0 }}"])
+def test_a_key_part_beside_an_action_is_no_action(value: str) -> None:
+    (message,) = of_patch(f'op: add, path: /x, select: "$.a[*]", value: "{value}"')
+    assert "outside of {{ }}" in message
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [("on", ["on"]), ("{x: 1, y: 2}", ["y"]), ("[yes, No]", ["yes", "No"]), ('"on"', [])],
+)
+def test_a_word_that_is_a_boolean_is_said_as_a_value_and_as_a_key(
+    value: str, words: list[str]
+) -> None:
+    said = of_patch(f"op: add, path: /x, value: '{value}'")
+    assert [message.split()[1] for message in said] == words
+    assert all("is the boolean" in message for message in said)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (
+            reject_rule(match="$.a != 12"),
+            "spec.match[0].select: 1:5: != is true, too, where the member is missing: add "
+            "isDefined(...) if it must be there",
+        ),
+        (
+            reject_rule(match='$.a == "1.10"'),
+            'spec.match[0].select: 1:5: "1.10" is compared as a number: "1.10" equals "1.1"',
+        ),
+        (
+            reject_rule(match="$.a == null"),
+            "spec.match[0].select: 1:5: a missing member is undefined and equals nothing, not "
+            "even null: use isUndefined(...) for it",
+        ),
+        (
+            patch_rule("[{op: remove, path: /x}]", more="admissionOperations: [DELETE, CREATE]"),
+            "spec.admissionOperations: a patch on DELETE fails the request in a cluster: there is "
+            "no object to change",
+        ),
+    ],
+)
+def test_what_is_right_in_some_rules_is_for_a_lint_to_say(rule: str, message: str) -> None:
+    assert messages(rule) == []
+    assert messages(rule, lint=True) == [message]
+
+
 def test_a_key_part_in_an_action_is_meant() -> None:
     assert of_patch("op: add, path: /x/#0, select: '$.a[*]', value: '{{ .#0 }}'") == []
 

@@ -18,14 +18,11 @@ from modrule_support import (
     namespace,
     patch_rule,
     reject_rule,
-    rules,
     said,
 )
 
 from krm_fn.admission import Cause, Cluster
 from krm_fn.config.admission import OnRuleError
-from krm_fn.dialects.modrule import DIALECT
-from krm_fn.dialects.modrule.dialect import ModRules
 from krm_fn.errors import RuleError
 from krm_fn.values import Json
 
@@ -136,9 +133,7 @@ def test_a_key_part_outside_of_an_action_is_a_text_and_no_trap() -> None:
 
 
 def test_lint_says_that_kubemod_reads_the_templates_as_gos() -> None:
-    assert isinstance(DIALECT, ModRules)
-    made = DIALECT.compile(rules(add("{{ namespace }}")), {"lint": True}, Cluster())
-    assert [finding.message for finding in made.findings] == [
+    assert messages(add("{{ namespace }}"), lint=True) == [
         "metadata.annotations: krm-fn.dev/template-engine is not KubeMod's, which reads the "
         "templates as Go's"
     ]

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from modrule_support import (
+    admit,
     after,
     ask,
     config_map,
@@ -65,7 +66,12 @@ def test_a_cluster_rule_sees_the_namespaces_that_its_regex_finds(
 def test_a_rule_applies_once_also_inside_the_namespace_of_cluster_rules() -> None:
     rule = EVERYWHERE.replace("/metadata/labels/color", "/data/list/-1")
     value = elsewhere(config_map(), "kubemod-system")
-    patched = after(rule, value, section={"ignoredNamespaces": ["kube-system"]})
+    response = admit(rule, value, section={"ignoredNamespaces": ["kube-system"]})
+    patched = response.object
+    assert patched is not None
+    assert said(response, Cause.NOTE) == [
+        "KubeMod applies a cluster rule that finds kubemod-system twice there; here once"
+    ]
     assert patched["data"] == {"list": ["blue"]}
 
 
@@ -159,6 +165,17 @@ def test_what_reads_a_namespace_that_nobody_describes_is_undecided(rule: str) ->
 def test_the_name_of_a_namespace_is_always_known(match: str) -> None:
     rule = patch_rule("[{op: add, path: /data/a, value: b}]", match=match)
     assert after(rule, config_map())["data"] == {"a": "b"}
+
+
+def test_what_reads_a_namespace_that_nobody_describes_is_evaluated_without_what_is_unknown() -> (
+    None
+):
+    labels = "$.syntheticRefs.namespace.metadata.labels"
+    for match, applies in ((f"isDefined({labels}.team)", False), (f"{labels}.team != 1", True)):
+        rule = patch_rule("[{op: add, path: /data/a, value: b}]", match=match)
+        response = ask(kubemod(rule), config_map())
+        assert (response.object is not None) is applies
+        assert [finding.denies for finding in response.findings] == [False]
 
 
 def test_a_node_that_nobody_describes_is_undecided() -> None:

@@ -109,3 +109,12 @@ def test_a_key_that_looks_like_a_placeholder_is_not_expanded_again() -> None:
 def test_a_path_template_without_its_key_part_or_with_a_format_fails(template: str) -> None:
     with pytest.raises(EvaluationError):
         expand_path(template, (0, "key"))
+
+
+@pytest.mark.parametrize(
+    ("key", "exact"),
+    [("plain", True), ("a.io/b", True), ("7", True), ("007", False), ("a[0]", False), ("", False)],
+)
+def test_a_match_says_whether_its_keys_came_back_as_they_were(key: str, exact: bool) -> None:
+    (entry,) = compile_fanout("$.*").entries({key: 1})
+    assert entry.is_exact is exact
