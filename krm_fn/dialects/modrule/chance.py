@@ -10,14 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from krm_fn.admission import RuleRef
 from krm_fn.config.fields import Section
 from krm_fn.values import Json, get
-
-if TYPE_CHECKING:
-    from krm_fn.lang.gotemplate import Sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +23,12 @@ class Chance:
     clock: datetime | None = None
     seed: str = ""
 
-    def sources(self, rule: RuleRef, target: Json, part: str) -> Sources:
-        """What a template at `part` of a rule may take for time and chance on an object."""
-        from krm_fn.lang.gotemplate import Sources
-
+    def draw(self, rule: RuleRef, target: Json, part: str) -> tuple[datetime | None, str]:
+        """The clock, and the seed for a template at `part` of a rule on an object."""
         if not self.seed:
-            return Sources(self.clock)
+            return self.clock, ""
         names = [get(target, path) for path in _IDENTITY]
-        return Sources(self.clock, "\0".join(map(str, (self.seed, rule, *names, part))))
+        return self.clock, "\0".join(map(str, (self.seed, rule, *names, part)))
 
 
 _IDENTITY = (

@@ -239,7 +239,7 @@ def _reject(rule: CompiledRule, namespace: str, outcome: Outcome, chance: Chance
         try:
             message = rule.message.render(
                 message_variables(namespace, target),
-                lambda: chance.sources(rule.ref, target, "rejectMessage"),
+                lambda: chance.draw(rule.ref, target, "rejectMessage"),
             )
             text = f'{text}: "{message}"'
         except EvaluationError as error:
@@ -274,7 +274,7 @@ def _compute(
     for n, compiled in enumerate(rule.operations):
 
         def draw(key: str, part: int = n) -> Draw:
-            return lambda: chance.sources(rule.ref, target, f"{part} {key}")
+            return lambda: chance.draw(rule.ref, target, f"{part} {key}")
 
         for operation, warning in _compute_one(compiled, target, namespace, draw):
             operations.append((n, operation))

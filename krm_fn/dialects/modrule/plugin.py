@@ -65,6 +65,7 @@ class KubeMod:
         self._rules = [
             _Index(rule, rule.pinned("kind"), rule.pinned("metadata", "name")) for rule in rules
         ]
+        self._readers = frozenset(rule.ref for rule in rules if _reads_references(rule))
         self.prefilter = Prefilter(map(self._selection, self._rules))
         self._seen_by: dict[tuple[str, str], list[_Index]] = {}
         self._engines: dict[tuple[CompiledRule, ...], Engine] = {}
@@ -107,7 +108,7 @@ class KubeMod:
             findings += (
                 Finding(Cause.UNDECIDED, False, message, (rule.ref,))
                 for rule in candidates
-                if _reads_references(rule)
+                if rule.ref in self._readers
             )
         twice = f"KubeMod applies a cluster rule that finds {namespace} twice there; here once"
         findings += (
@@ -118,7 +119,13 @@ class KubeMod:
         return Response(
             object=None if value is request.object else value,
             steps=tuple(
-                Step(step.rules, form.put(request.object, step.object)[0]) for step in outcome.steps
+                Step(
+                    step.rules,
+                    value
+                    if step.object is outcome.document
+                    else form.put(request.object, step.object)[0],
+                )
+                for step in outcome.steps
             ),
             findings=tuple(findings),
             reinvocable=frozenset({INVOCATION}),

@@ -14,12 +14,12 @@ from krm_fn.dialects.modrule.keyparts import expand_key_parts
 from krm_fn.dialects.modrule.spec import JINJA2
 
 if TYPE_CHECKING:
-    from krm_fn.lang.gotemplate import Sources
-    from krm_fn.lang.gotemplate import Template as GoTemplate
-    from krm_fn.lang.jinja import Template as JinjaTemplate
+    from datetime import datetime
 
-Draw = Callable[[], "Sources"]
-"""Gives what there is of clock and chance, for a template that wants it."""
+    from krm_fn.lang.jinja import Template
+
+Draw = Callable[[], "tuple[datetime | None, str]"]
+"""Gives what there is of clock and seed, for a template that wants it."""
 
 
 class Text(Protocol):
@@ -52,40 +52,10 @@ class _Constant:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Go:
-    """A Go template, in which numbers are floats and the object stands behind a pointer."""
-
-    template: GoTemplate
-
-    @property
-    def constant(self) -> str | None:
-        return self.template.constant
-
-    @property
-    def mutates(self) -> bool:
-        return self.template.mutates
-
-    def render(self, variables: Mapping[str, Any], draw: Draw) -> str:
-        from krm_fn.lang.gotemplate import GoInt, Pointer, Struct
-
-        fields = {
-            "Namespace": variables["namespace"],
-            "Target": Pointer(variables["target"]),
-        }
-        if "select_key_parts" in variables:
-            fields["SelectKeyParts"] = [
-                GoInt(part) if isinstance(part, int) else part
-                for part in variables["select_key_parts"]
-            ]
-            fields["SelectedItem"] = variables["selected_item"]
-        return self.template.render(Struct(fields), draw())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Jinja:
     """A Jinja template, which sees plain values and has neither clock nor chance."""
 
-    template: JinjaTemplate
+    template: Template
     constant: None = None
     mutates: bool = False
 
@@ -111,9 +81,9 @@ def compile_text(text: str, name: str, engine: str) -> Text:
         return _Jinja(jinja.parse(text, name))
     if "{{" not in text:
         return _Constant(text)
-    from krm_fn.lang import gotemplate
+    from krm_fn.dialects.modrule.gotext import GoText
 
-    return _Go(gotemplate.parse(text, name))
+    return GoText(text, name)
 
 
 def value_variables(

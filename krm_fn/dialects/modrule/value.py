@@ -25,6 +25,8 @@ _SIGS: Final = Reader(resolve=resolve_sigs, duplicate_keys=True)
 
 def read_value(text: str) -> Any:
     """The JSON value of a rendered text. Raises EvaluationError."""
+    if _WORD.fullmatch(text) and text.lower() not in _SPECIAL_WORDS:
+        return text
     try:
         node = compose_first(text, _SIGS)
     except YamlError as error:
@@ -32,6 +34,10 @@ def read_value(text: str) -> Any:
         raise EvaluationError(f"the value is not valid YAML: {reason}") from None
     return None if node is None else _Converter().json(node)
 
+
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
+_SPECIAL_WORDS: Final = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
+"""Of single words, only these (in some spellings) are no texts; most values are single words."""
 
 _BOOLEAN_WORD: Final = re.compile(r"\b(?:[yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF)\b")
 

@@ -108,3 +108,13 @@ def test_an_alias_is_the_value_of_its_anchor() -> None:
     read = read_value("a: &x {y: 2.0, l: [&s text]}\nb: *x\nc: [*s]")
     assert read == {"a": {"true": 2, "l": ["text"]}, "b": {"true": 2, "l": ["text"]}, "c": ["text"]}
     assert read["b"] is read["a"]
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["web-1", "a.b/c_d", "nO", "No", "yES", "Yes", "tRue", "True", "N", "Null", "NULL", "nUll",
+     "Off", "oN", "e1", "E5", "inf", "nan", "x1e6", "b0101", "y.", "on-"],
+)  # fmt: skip
+def test_a_single_word_is_read_as_among_other_words(word: str) -> None:
+    alone, (among,) = read_value(word), read_value(f"[{word}]")
+    assert (type(alone), alone) == (type(among), among)
