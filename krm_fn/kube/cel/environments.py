@@ -105,8 +105,12 @@ _DECLARED: Final[Mapping[str, Mapping[str, Type]]] = {
 }
 """The types of `request` and `namespaceObject`, which have no other fields."""
 
-_ALIASES: Final = frozenset({"timestamp", "duration"})
-"""Names that upstream declares as types by accident; they can be named but not used."""
+_ALIASES: Final = {
+    **{kind.name: kind for kind in (t.BOOL, t.BYTES, t.DOUBLE, t.INT, t.STRING, t.UINT)},
+    "timestamp": t.TIMESTAMP,
+    "duration": t.DURATION,
+}
+"""Names that upstream declares as types by accident; nothing can be made of them."""
 
 
 class _Declared(TypeProvider):
@@ -116,7 +120,7 @@ class _Declared(TypeProvider):
         self._fields = fields
 
     def struct(self, name: str) -> Type | None:
-        return t.struct(name) if name in self._fields or name in _ALIASES else None
+        return t.struct(name) if name in self._fields else _ALIASES.get(name)
 
     def field(self, name: str, field: str) -> Type | None:
         return self._fields.get(name, {}).get(field)

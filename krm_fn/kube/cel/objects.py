@@ -188,6 +188,8 @@ class MutationTypes(TypeProvider):
                 raise EvaluationError(
                     f"unexpected type {_go_value_type(value)} for JSONPatchType '{key}' field"
                 )
+            if key not in _TEXTS and key != "value":
+                raise EvaluationError(f"unexpected JSONPatchType field: {key}")
         return PatchValue(fields)
 
     def access(self, name: str) -> FieldAccess | None:

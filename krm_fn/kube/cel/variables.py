@@ -13,7 +13,7 @@ from krm_fn.kube.cel.environments import variable_type, with_variables
 from krm_fn.lang.cel import Budget, Environment, Program
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel.types import Type
-from krm_fn.lang.cel.values import Value
+from krm_fn.lang.cel.values import NO_OVERLOAD, Value
 from krm_fn.lang.gofmt import quote
 
 _TYPE: Final = t.struct("kubernetes.variables")
@@ -90,12 +90,16 @@ class _Lazy(Value):
         return self is other
 
     def has(self, key: Any) -> bool:
+        if type(key) is not str:
+            raise EvaluationError(NO_OVERLOAD)
         if key not in self._programs:
             return False
         self.get(key)
         return True
 
     def get(self, key: Any) -> Any:
+        if type(key) is not str:
+            raise EvaluationError(NO_OVERLOAD)
         if key not in self._done:
             self._done[key] = self._evaluate(key)
         value = self._done[key]

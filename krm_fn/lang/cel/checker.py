@@ -506,7 +506,7 @@ class _Checker:
         if made is None:
             return self._undeclared(node, node.name)
         self.refs[node] = Reference(name)
-        if made.kind not in _MADE:
+        if made.kind not in _MADE and made != t.map_of(t.STRING, t.DYN):
             self._issues.report(node.pos, f"'{made.name}' is not a message type")
             made = t.ERROR
         for entry in node.entries:
@@ -575,7 +575,7 @@ UNKNOWN_FIELD: Final = Type("unspecified", "")
 
 _MADE: Final = frozenset(
     {t.STRUCT, t.WRAPPER, t.TIMESTAMP_KIND, t.DURATION_KIND, t.DYN_KIND, t.ANY, t.NULL_KIND}
-    | {t.MAP, t.LIST}
+    | {t.LIST}
 )
 
 

@@ -16,9 +16,9 @@ from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel.ast import Call, Literal, Node, walk
 from krm_fn.lang.cel.attributes import FieldAccess
 from krm_fn.lang.cel.budget import Budget
-from krm_fn.lang.cel.checker import Checked, check, check_homogeneous
+from krm_fn.lang.cel.checker import UNKNOWN_FIELD, Checked, check, check_homogeneous
 from krm_fn.lang.cel.compile import Compiled, compile_tree
-from krm_fn.lang.cel.functions import Function
+from krm_fn.lang.cel.functions import Function, no_such_overload
 from krm_fn.lang.cel.parser import Macro, parse
 from krm_fn.lang.cel.provider import TypeProvider
 from krm_fn.lang.cel.regexes import compile_pattern
@@ -171,6 +171,9 @@ class Environment:
             if len(returns) > 1:
                 wanted = f"one of [{' '.join(map(str, returns))}]"
             raise CompileError(f"must evaluate to {wanted} but got {kind}")
+        if UNKNOWN_FIELD in checked.types.values():
+            message = "unexpected compilation error: missing type conversion to proto: "
+            raise CompileError(message)
         return Program(source.text, tree, checked, self._structs)
 
     def _check_literals(self, tree: Node, checked: Checked, issues: Issues) -> None:
@@ -207,6 +210,7 @@ def _convert(function: Function, value: Any) -> None:
         if overload.fits((value,)) and overload.impl is not None:
             overload.impl(value)
             return
+    raise no_such_overload(function.name, (value,))
 
 
 class Program:
