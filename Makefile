@@ -48,6 +48,7 @@ fuzz: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/lists.py
+	$(BIN)/python benchmarks/served.py
 
 # What krm_fn/kube/schema knows of Kubernetes' types, from its Go libraries: one table a release.
 SCHEMA := krm_fn/kube/schema

@@ -82,7 +82,8 @@ class Field:
     """A member of a struct type.
 
     `relation` says how server-side apply merges it: "atomic" (as one value), "set" (a list of
-    different scalars), "map" (a list of maps told apart by `keys`) or "granular" (by its members).
+    different scalars), "map" (a list of maps told apart by `keys`), "granular" (by its members), or
+    "" for a struct that merges as its type says.
     `key_defaults` are the values that missing keys count as.
     """
 

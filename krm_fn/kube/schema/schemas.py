@@ -23,6 +23,8 @@ RELEASES: Final = ("1.32", "1.37")
 
 OLDEST: Final = RELEASES[0]
 
+_VALUES: Final = {value.value: value for value in Value}
+
 _UNIONS: Final = (Value.SCHEMA_OR_BOOLEAN, Value.SCHEMA_OR_LIST, Value.SCHEMA_OR_STRINGS)
 
 
@@ -40,6 +42,7 @@ class Schemas:
         self._table: Table | None = None
         self._chunks: dict[str, Any] = {}
         self._structs: dict[str, Struct] = {}
+        self._types: dict[tuple[str, str], Type] = {}
         self._kinds: dict[tuple[str, str], KindSchema | None] = {}
         self._versions: dict[tuple[str, str], list[str]] = {}
 
@@ -103,12 +106,19 @@ class Schemas:
         return Struct(name, fields, last in chunk.get("atomic", ()))
 
     def _field(self, text: str, folder: str) -> Field:
-        name, code, flags, merge = [*text.split(" "), "", ""][:4]
-        value = self._type(code, folder)
+        name, _, rest = text.partition(" ")
+        code, _, rest = rest.partition(" ")
+        flags, _, merge = rest.partition(" ")
+        value = self._types.get((code, folder)) or self._type(code, folder)
         relation, keys, defaults = _merging(merge, value)
         return Field(name, value, "e" in flags, "z" in flags, relation, keys, defaults)
 
     def _type(self, code: str, folder: str) -> Type:
+        """The type of a code; most codes occur again and again, and types are immutable."""
+        made = self._types[code, folder] = self._read_type(code, folder)
+        return made
+
+    def _read_type(self, code: str, folder: str) -> Type:
         pointer = code.startswith("*")
         if pointer:
             code = code[1:]
@@ -121,16 +131,21 @@ class Schemas:
         if first in _UNIONS:
             rest = f"#{folder}.JSONSchemaProps"
         element = self._type(rest, folder) if rest else None
-        return Type(Value(first), pointer, element)
+        return Type(_VALUES[first], pointer, element)
+
+
+_UNSAID: Final = {Value.LIST: "atomic", Value.STRUCT: ""}
+"""How values merge of which nothing is said; a struct as its type says."""
 
 
 def _merging(merge: str, value: Type) -> tuple[str, tuple[str, ...], dict[str, str | int]]:
     """A field's relation, keys and the keys' defaults."""
     if merge in ("atomic", "set"):
         return merge, (), {}
-    if not merge or merge == "separable":
-        # A list of which nothing is said is one value.
-        return ("atomic" if value.value is Value.LIST else "granular"), (), {}
+    if not merge:
+        return _UNSAID.get(value.value, "granular"), (), {}
+    if merge == "separable":
+        return "granular", (), {}
     keys = []
     defaults: dict[str, str | int] = {}
     for part in merge.split(","):

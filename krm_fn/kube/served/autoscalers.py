@@ -17,7 +17,6 @@ from krm_fn.kube.schema import Struct, Type, Value
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.kube.served.plan import Plan, Rule
 from krm_fn.values import Json
-from krm_fn.wire.jsontext import check_nesting
 
 _SCALE_UP: Final[dict[str, Any]] = {
     "stabilizationWindowSeconds": 0,
@@ -194,6 +193,8 @@ def _member(value: Json, name: str) -> Any:
 
 def _json(text: str | None, wanted: type) -> Any:
     """The JSON of a text, None where it is none of that type; null is an empty one."""
+    from krm_fn.wire.jsontext import check_nesting
+
     if text is None:
         return None
     try:

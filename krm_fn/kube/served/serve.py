@@ -219,7 +219,9 @@ def _with_metadata(served: Json, namespace: str, writes_null: bool) -> Json:
         fixed = {**fixed, "namespace": namespace}
     owners = fixed.get("ownerReferences")
     if owners and len(owners) > 1:
-        once = {json.dumps(owner, sort_keys=True): owner for owner in reversed(owners)}
+        once: dict[str, Json] = {}
+        for owner in owners:
+            once.setdefault(json.dumps(owner, sort_keys=True), owner)
         if len(once) < len(owners):
-            fixed = {**fixed, "ownerReferences": list(reversed(once.values()))}
+            fixed = {**fixed, "ownerReferences": list(once.values())}
     return served if fixed is metadata else {**served, "metadata": fixed}

@@ -1,0 +1,115 @@
+"""Quantities: what is kept as written, what comes out canonical, what is refused."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from krm_fn import limits
+from krm_fn.kube.quantity import QuantityError, canonical, canonical_rounded, parse
+
+KEPT = ["0", "1", "500m", "1Gi", "1e3", "+1", "01", "5.", "1.500", "12.340", "100Mi", "1e-3", "3k"]
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_a_short_quantity_in_canonical_form_keeps_its_text(text: str) -> None:
+    assert canonical(text) == text
+
+
+CANONICAL = [
+    ("0.5", "500m"),
+    ("0.500", "500m"),
+    ("2.000", "2"),
+    ("1.50", "1500m"),
+    ("1000m", "1"),
+    ("1.5Gi", "1536Mi"),
+    ("1024Mi", "1Gi"),
+    ("0.1Gi", "107374182400m"),
+    ("8Ei", "9223372036854775807"),
+    ("0.5Ki", "512"),
+    ("1e4", "10e3"),
+    ("-1000m", "-1"),
+    (".", "0"),
+    ("-", "0"),
+    ("e3", "0"),
+    (" 1 ", "1"),
+    ("0.0000000001", "1n"),
+    ("1E", "1E"),
+    ("0Gi", "0"),
+]
+
+
+@pytest.mark.parametrize(("text", "written"), CANONICAL)
+def test_other_quantities_come_out_canonical(text: str, written: str) -> None:
+    assert canonical(text) == written
+
+
+ROUNDED = [("1n", "1m"), ("1.0001", "1001m"), ("-1n", "-1m"), ("1.500", "1.500"), ("5Gi", "5Gi")]
+
+
+@pytest.mark.parametrize(("text", "written"), ROUNDED)
+def test_a_resource_list_is_rounded_up_to_thousandths(text: str, written: str) -> None:
+    assert canonical_rounded(text) == written
+
+
+REFUSED = [
+    "",
+    " ",
+    "K",
+    "1K",
+    "1Zi",
+    "1e",
+    "1i",
+    "--1",
+    "1.2.3",
+    "1e3k",
+    "1 Gi",
+    "true",
+    "[1]",
+    "Ei",
+]
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_is_no_quantity_is_refused(text: str) -> None:
+    with pytest.raises(QuantityError):
+        parse(text)
+
+
+HOSTILE = ["1e2147483648", "1e-999999999", "1E" + "9" * 500, "9" * 100_000, "1e1001"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_huge_quantity_is_refused_at_once(text: str) -> None:
+    start = time.perf_counter()
+    with pytest.raises(QuantityError):
+        parse(text)
+    assert time.perf_counter() - start < 1
+
+
+def test_the_largest_quantities_are_still_written() -> None:
+    digits = "9" * (limits.QUANTITY_LENGTH - 5)
+    assert canonical(f"{digits}e1000").startswith("999")
+    assert canonical("1e-1000") == "1e-9"
+
+
+SUMS = [
+    ("100m", "200m", "300m"),
+    ("1Gi", "1Mi", "1025Mi"),
+    ("0", "1Gi", "1Gi"),
+    ("500m", "1", "1500m"),
+    ("9223372036854775807", "1", "9223372036854775808"),
+]
+
+
+@pytest.mark.parametrize(("a", "b", "total"), SUMS)
+def test_quantities_add_up_in_the_format_of_the_first_that_is_not_zero(
+    a: str, b: str, total: str
+) -> None:
+    assert str(parse(a).plus(parse(b))) == total
+
+
+def test_quantities_compare_by_value() -> None:
+    assert parse("1Gi").is_more_than(parse("1G"))
+    assert not parse("1000m").is_more_than(parse("1"))
