@@ -191,7 +191,7 @@ def _mark(value: Any) -> tuple[Any, ...]:
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda t: t.encode("utf-8", "replace")))
 def test_anything_else_is_one_sentence_and_no_output(data: bytes) -> None:
-    done = run(b"apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n" + data, {})
+    done = run(b"apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n" + data, {})
     assert done.status == 1
     assert done.stdout == b""
     assert done.stderr.startswith("error ")

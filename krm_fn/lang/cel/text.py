@@ -83,17 +83,17 @@ _UNITS: Final = {
 def parse_duration(text: str) -> int | None:
     """Nanoseconds of `1h30m` (time.ParseDuration); None if it is none or does not fit."""
     negative = text[:1] == "-"
-    rest = text[1:] if text[:1] in ("+", "-") else text
-    if rest == "0":
+    at = 1 if text[:1] in ("+", "-") else 0
+    if text[at:] == "0":
         return 0
-    if not rest:
+    if at == len(text):
         return None
     total = 0
-    while rest:
-        part = _duration_part(rest)
+    while at < len(text):
+        part = _duration_part(text, at)
         if part is None:
             return None
-        nanos, rest = part
+        nanos, at = part
         total += nanos
         if total > 2**63:
             return None
@@ -102,20 +102,20 @@ def parse_duration(text: str) -> int | None:
     return total if total < 2**63 else None
 
 
-def _duration_part(text: str) -> tuple[int, str] | None:
-    """The first number with its unit, in nanoseconds, and the rest."""
-    whole = _leading_digits(text)
-    rest = text[len(whole) :]
-    fraction = ""
-    if rest[:1] == ".":
-        fraction = _leading_digits(rest[1:])
-        rest = rest[1 + len(fraction) :]
+def _duration_part(text: str, at: int) -> tuple[int, int] | None:
+    """The number with its unit at `at`, in nanoseconds, and where it ends."""
+    end = _skip_digits(text, at)
+    whole, fraction = text[at:end], ""
+    if text[end : end + 1] == ".":
+        start = end + 1
+        end = _skip_digits(text, start)
+        fraction = text[start:end]
     if not whole and not fraction:
         return None
-    width = 0
-    while width < len(rest) and rest[width] != "." and rest[width] not in _DIGITS:
-        width += 1
-    unit = _UNITS.get(rest[:width])
+    start = end
+    while end < len(text) and text[end] != "." and text[end] not in _DIGITS:
+        end += 1
+    unit = _UNITS.get(text[start:end])
     significant = whole.lstrip("0") or "0"
     if unit is None or len(significant) > 19 or int(significant) > 2**63:
         return None
@@ -123,15 +123,14 @@ def _duration_part(text: str) -> tuple[int, str] | None:
     if fraction:
         # Go drops digits beyond what an int64 holds.
         kept = fraction[:18]
-        nanos += int(int(kept) * unit / 10 ** len(kept)) if kept else 0
-    return (nanos, rest[width:]) if nanos <= 2**63 else None
+        nanos += int(int(kept) * unit / 10 ** len(kept))
+    return (nanos, end) if nanos <= 2**63 else None
 
 
-def _leading_digits(text: str) -> str:
-    width = 0
-    while width < len(text) and text[width] in _DIGITS:
-        width += 1
-    return text[:width]
+def _skip_digits(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _DIGITS:
+        at += 1
+    return at
 
 
 def duration_seconds(nanos: int) -> str:
