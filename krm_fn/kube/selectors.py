@@ -7,9 +7,9 @@ Source: apimachinery pkg/labels.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from krm_fn.errors import ConfigError
 
@@ -82,3 +82,65 @@ def from_labels(labels: Labels) -> Selector:
     return Selector(
         tuple(Requirement(key, "In", frozenset((value,))) for key, value in labels.items())
     )
+
+
+class SelectorError(ConfigError):
+    """A label selector of an object that Kubernetes would refuse, in its own words."""
+
+
+def from_label_selector(value: Mapping[str, Any] | None) -> Selector:
+    """The selector that a `LabelSelector` (matchLabels, matchExpressions) stands for.
+
+    Without any requirement it matches everything; None is taken for that, as the APIs default it.
+    Raises SelectorError. Source: apimachinery pkg/apis/meta/v1/helpers.go, LabelSelectorAsSelector.
+    """
+    value = value or {}
+    requirements = []
+    labels = value.get("matchLabels") or {}
+    for key in sorted(labels):
+        _check(key, "In", [labels[key]])
+        requirements.append(Requirement(key, "In", frozenset((labels[key],))))
+    for expression in value.get("matchExpressions") or ():
+        operator = expression.get("operator", "")
+        if operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
+            from krm_fn.lang.gofmt import quote
+
+            raise SelectorError(f"{quote(operator)} is not a valid label selector operator")
+        key, values = expression.get("key", ""), expression.get("values") or []
+        _check(key, operator, values)
+        requirements.append(Requirement(key, operator, frozenset(values)))
+    return Selector(tuple(requirements))
+
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+
+
+def _check(key: str, operator: str, values: Sequence[str]) -> None:
+    """Raise SelectorError for a requirement that cannot be made."""
+    wrong = []
+    if not _PLAIN.fullmatch(key):
+        wrong += _refused("key", "qualifiedName", key)
+    if operator in ("In", "NotIn"):
+        if not values:
+            text = "for 'in', 'notin' operators, values set can't be empty"
+            wrong.append(f"values: Invalid value: null: {text}")
+    elif values:
+        from krm_fn.lang.gofmt import quote
+
+        shown = ",".join(map(quote, values))
+        text = "values set must be empty for exists and does not exist"
+        wrong.append(f"values: Invalid value: [{shown}]: {text}")
+    for n, text in enumerate(values):
+        if text and not _PLAIN.fullmatch(text):
+            wrong += _refused(f"values[{n}][{key}]", "labelValue", text)
+    if wrong:
+        raise SelectorError(wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]")
+
+
+def _refused(field: str, form: str, text: str) -> list[str]:
+    # Loaded for odd texts only: the formats belong to CEL's library.
+    from krm_fn.kube.cel.formats import FORMATS
+    from krm_fn.lang.gofmt import quote
+
+    reasons = FORMATS[form].check(text)
+    return [f"{field}: Invalid value: {quote(text)}: {'; '.join(reasons)}"] if reasons else []
