@@ -22,7 +22,7 @@ def bounded(examples: int) -> settings:
     wanted = os.environ.get("KRM_FN_FUZZ_EXAMPLES")
     return settings(
         max_examples=int(wanted) if wanted else examples,
-        deadline=10_000,
+        deadline=None,
         derandomize=wanted is None,
         database=None,
         suppress_health_check=list(HealthCheck),

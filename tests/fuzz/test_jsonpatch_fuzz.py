@@ -6,7 +6,8 @@ import contextlib
 import copy
 from typing import Any
 
-from hypothesis import given, settings
+from fuzz_support import bounded
+from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.errors import EvaluationError
@@ -27,7 +28,7 @@ OPERATIONS = st.builds(
 )
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@bounded(500)
 @given(VALUES, st.lists(OPERATIONS, max_size=5))
 def test_a_patch_changes_no_input_and_raises_only_its_error(
     document: Any, operations: list[Operation]

@@ -9,11 +9,11 @@ Source: the KRM functions specification; the observed behaviour of kustomize and
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 import yaml
-from hypothesis import HealthCheck, given, settings
+from fuzz_support import bounded
+from hypothesis import given
 from hypothesis import strategies as st
 from yaml.cyaml import CParser
 
@@ -21,7 +21,6 @@ from krm_fn.function import run
 from krm_fn.values import get
 from krm_fn.wire import read_stream
 
-EXAMPLES = int(os.environ.get("KRM_FN_FUZZ_EXAMPLES", "150"))
 PATH = "internal.config.kubernetes.io/path"
 ID = "internal.config.kubernetes.io/id"
 
@@ -118,7 +117,7 @@ def written(value: Any, style: str) -> bytes:
     return b"\xef\xbb\xbf" + data if style == "bom" else data
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@bounded(150)
 @given(
     st.lists(ITEMS, max_size=4),
     PATCHES,
@@ -188,7 +187,7 @@ def _mark(value: Any) -> tuple[Any, ...]:
     return tuple(get(value, ("metadata", "annotations", key)) for key in (PATH, ID))
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@bounded(150)
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda t: t.encode("utf-8", "replace")))
 def test_anything_else_is_one_sentence_and_no_output(data: bytes) -> None:
     done = run(b"apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n" + data, {})

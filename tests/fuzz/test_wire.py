@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
 import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from fuzz_support import bounded
+from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.errors import InputError
@@ -22,18 +22,6 @@ from krm_fn.values import equal
 from krm_fn.wire import Stream, read_stream
 from krm_fn.wire.compose import compose
 from krm_fn.wire.jsonstream import JsonStream
-
-
-def bounded(examples: int) -> settings:
-    wanted = os.environ.get("KRM_FN_FUZZ_EXAMPLES")
-    return settings(
-        max_examples=int(wanted) if wanted else examples,
-        deadline=None,
-        derandomize=wanted is None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-
 
 SEEDS = st.integers(min_value=0, max_value=2**48)
 SIZES = st.integers(min_value=0, max_value=9)
