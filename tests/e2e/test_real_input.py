@@ -173,3 +173,23 @@ def test_packages_pass_unchanged_and_every_object_can_be_read(
         text = path.read_text()
         assert text in done.out
         assert read_stream(text.encode()).write() == text.encode()
+
+
+@pytest.mark.parametrize("name", ["argo-cd", "cert-manager", "kpt-ingress-nginx", "kpt-wordpress"])
+def test_every_object_of_a_package_can_be_shown_as_rules_see_it(
+    name: str, tmp_path: Path, shell: Shell
+) -> None:
+    package = fixtures() / name
+    done = shell(["krm-fn", "show", "-f", package], cwd=tmp_path)
+    assert done.status == 0, done.err
+    assert "error " not in done.err
+    written = [
+        (item.value["kind"], item.value["metadata"]["name"])
+        for path in sorted(package.rglob("*.yaml"))
+        for item in read_stream(path.read_bytes()).items
+    ]
+    shown = [
+        (item.value["kind"], item.value["metadata"]["name"])
+        for item in read_stream(done.out.encode()).items
+    ]
+    assert sorted(shown) == sorted(written)
