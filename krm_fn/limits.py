@@ -48,6 +48,9 @@ NUMBER_BITS: Final = 1_024
 LIST_PADDING: Final = 100_000
 """Elements that one patch operation may add to a list to reach its index."""
 
+PATCH_COPIES: Final = 1_000_000
+"""Values that the copy operations of one patch may copy together."""
+
 EXPRESSION_NESTING: Final = 200
 """How deep an expression of one of the languages may nest."""
 
@@ -71,6 +74,36 @@ QUANTITY_EXPONENT: Final = 1_000
 
 STRICT_FINDINGS: Final = 100
 """Unknown fields that are told of one object, as the API server does."""
+
+WASM_MODULE: Final = 64 * 1024 * 1024
+"""The largest WebAssembly module, in bytes."""
+
+WASM_FUEL: Final = 2_000_000_000
+"""What one call of a WebAssembly policy may burn: about one unit an instruction."""
+
+WASM_MEMORY: Final = 256 * 1024 * 1024
+"""Linear memory of one instance of a WebAssembly policy, in bytes."""
+
+WASM_SECONDS: Final = 30.0
+"""Wall clock of one call of a WebAssembly policy; the fuel ends before, if all is well."""
+
+WASM_STACK: Final = 1024 * 1024
+"""Stack of a WebAssembly policy, in bytes."""
+
+WASM_RESPONSE: Final = 32 * 1024 * 1024
+"""Bytes that one call of a WebAssembly policy may answer, and write to its standard streams."""
+
+WASM_NESTING: Final = 2_000
+"""How deep the JSON of a WebAssembly policy may nest, unused members included."""
+
+WASM_HOST_CALLS: Final = 10_000
+"""Host calls of one call of a WebAssembly policy."""
+
+WASM_COMPILE_MEMORY: Final = 1024 * 1024 * 1024
+"""Address space of the process that compiles a WebAssembly module, in bytes."""
+
+WASM_COMPILE_SECONDS: Final = 60
+"""Processor time of the process that compiles a WebAssembly module."""
 
 _STACK_FRAMES: Final = 20_000
 

@@ -156,7 +156,7 @@ class _Draft:
                 return
             raise _Refused("there is no map or list at the parent of this path")
         chain, container, key = found
-        if type(container) is list and _atoi(key) is None:
+        if type(container) is list and atoi(key) is None:
             raise _Refused(f"{key!r} is not an index of a list")
         step = self.locate(container, key)
         if step is None:
@@ -186,7 +186,7 @@ class _Draft:
         chain: _Chain = []
         container = self.root
         for segment in segments[1:-1]:
-            step = self.locate(container, _decode(segment))
+            step = self.locate(container, decode_segment(segment))
             if step is None:
                 return None
             chain.append((container, step))
@@ -195,7 +195,7 @@ class _Draft:
                 _enter(container)
             elif type(container) not in (dict, list):
                 return None
-        return chain, container, _decode(segments[-1])
+        return chain, container, decode_segment(segments[-1])
 
     def existing(self, path: str) -> tuple[_Chain, Any, Any]:
         found = self.find(path)
@@ -213,7 +213,7 @@ class _Draft:
             return key if key in container else None
         if type(container) is _Null:
             return None
-        index = _atoi(key)
+        index = atoi(key)
         if index is None:
             return None
         if index < 0:
@@ -254,7 +254,7 @@ class _Draft:
             target[key] = value
             return target, key
         size = len(container)
-        index = size if key == "-" else _atoi(key)
+        index = size if key == "-" else atoi(key)
         if index is None:
             raise _Refused(f"{key!r} is not an index of a list")
         if index < 0 and self.profile.negative_indexes:
@@ -275,7 +275,7 @@ class _Draft:
         chain: _Chain = []
         container = self.root
         for segment, following in itertools.pairwise(segments):
-            step = self.locate(container, _decode(segment))
+            step = self.locate(container, decode_segment(segment))
             value = None if step is None else container[step]
             if value is None:
                 container, step, value = self.create(chain, container, segment, following)
@@ -290,13 +290,13 @@ class _Draft:
         self, chain: _Chain, container: Any, segment: str, following: str
     ) -> tuple[Any, Any, Any]:
         """Put a new container at `segment`, a list if an index follows."""
-        index = _atoi(segment)
+        index = atoi(segment)
         if type(container) is list and index is not None and index > len(container):
             _bound(index - len(container))
             container = self.own(chain, container)
             container.extend([_PAD_NULL] * (index - len(container)))
         value: Any = {}
-        ahead = _atoi(following)
+        ahead = atoi(following)
         if ahead is not None:
             if ahead < -1 or (ahead < 0 and not self.profile.negative_indexes):
                 raise _Refused(f"a new list has no index {ahead}")
@@ -326,7 +326,7 @@ def _bound(count: int) -> None:
 _ATOI: Final = re.compile(r"[+-]?[0-9]+")
 
 
-def _atoi(text: str) -> int | None:
+def atoi(text: str) -> int | None:
     """The number that Go's strconv.Atoi reads, or None."""
     # Nineteen digits are the most that fit; more would only be slow to read.
     if not _ATOI.fullmatch(text) or len(text.lstrip("+-0")) > 19:
@@ -335,7 +335,7 @@ def _atoi(text: str) -> int | None:
     return number if -(1 << 63) <= number < 1 << 63 else None
 
 
-def _decode(segment: str) -> str:
+def decode_segment(segment: str) -> str:
     """`~1` is a slash and `~0` a tilde, read once from the left."""
     if "~" not in segment:
         return segment
