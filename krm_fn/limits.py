@@ -51,6 +51,9 @@ LIST_PADDING: Final = 100_000
 PATCH_COPIES: Final = 1_000_000
 """Values that the copy operations of one patch may copy together."""
 
+RESOURCE_EXPRESSION: Final = 10_000
+"""Characters of one expression of a SidecarSet's resources policy."""
+
 EXPRESSION_NESTING: Final = 200
 """How deep an expression of one of the languages may nest."""
 
