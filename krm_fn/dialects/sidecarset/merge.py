@@ -1,0 +1,88 @@
+"""Sidecars, volumes and pull secrets into a Pod.
+
+Source: OpenKruise v1.9.0 pkg/webhook/pod/mutating/sidecarset.go mergeSidecarContainers,
+pkg/util MergeVolumes; the SidecarSet specification, A7 and A10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from krm_fn.dialects.sidecarset.build import Built, Sidecar
+from krm_fn.values import Json, equal, get
+
+
+def merged(pod: Json, built: Sequence[Built], *, by_name: bool) -> Json:
+    """A Pod with what the sets bring; with `by_name` containers come sorted.
+
+    Init containers always do, those of all sets together.
+    """
+    spec = dict(pod.get("spec") or {})
+    inits = sorted((s for one in built for s in one.init_containers), key=lambda s: s.name)
+    containers = [s for one in built for s in one.containers]
+    if by_name:
+        containers.sort(key=lambda s: s.name)
+    volumes = [volume for one in built for volume in one.volumes]
+    secrets = [secret for one in built for secret in one.set.spec.get("imagePullSecrets", ())]
+    _put(spec, "initContainers", _with_sidecars(spec.get("initContainers"), inits))
+    _put(spec, "containers", _with_sidecars(spec.get("containers"), containers))
+    _put(spec, "volumes", _with_new(spec.get("volumes"), volumes))
+    _put(spec, "imagePullSecrets", _distinct([*(spec.get("imagePullSecrets") or ()), *secrets]))
+    return {**pod, "spec": spec}
+
+
+def _put(spec: Json, name: str, elements: list[Json]) -> None:
+    """Lists that stay as they were stay the same objects, and an absent one stays absent."""
+    if not equal(elements, spec.get(name) or []):
+        spec[name] = elements
+
+
+def _with_sidecars(own: Any, sidecars: Iterable[Sidecar]) -> list[Json]:
+    """A sidecar replaces the container of its name; others come before or after."""
+    containers: list[Json] = list(own or ())
+    places = {container.get("name"): n for n, container in enumerate(containers)}
+    before: list[Json] = []
+    after: list[Json] = []
+    for sidecar in sidecars:
+        place = places.get(sidecar.name)
+        if place is not None:
+            containers[place] = sidecar.container
+        else:
+            (before if sidecar.before else after).append(sidecar.container)
+    return [*before, *containers, *after]
+
+
+def _with_new(own: Any, volumes: Iterable[Json]) -> list[Json]:
+    """The Pod's own volumes win, silently."""
+    result: list[Json] = list(own or ())
+    names = {volume.get("name") for volume in result}
+    for volume in volumes:
+        if volume["name"] not in names:
+            names.add(volume["name"])
+            result.append(volume)
+    return result
+
+
+def _distinct(secrets: Iterable[Json]) -> list[Json]:
+    found: dict[Any, Json] = {}
+    for secret in secrets:
+        found.setdefault(secret.get("name", ""), secret)
+    return list(found.values())
+
+
+def same_names(built: Sequence[Built], pod: Json) -> list[tuple[str, list[Built]]]:
+    """Containers that several sidecars would become, with the sets that bring them."""
+    clashes: list[tuple[str, list[Built]]] = []
+    for kind in ("initContainers", "containers"):
+        there = {container.get("name") for container in get(pod, ("spec", kind)) or ()}
+        bringing: dict[str, list[Built]] = {}
+        for one in built:
+            for sidecar in one.init_containers if kind == "initContainers" else one.containers:
+                bringing.setdefault(sidecar.name, []).append(one)
+        clashes += (
+            (name, sets)
+            for name, sets in bringing.items()
+            if len(sets) > 1 and name not in there
+        )
+    return clashes

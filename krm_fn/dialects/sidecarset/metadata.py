@@ -1,0 +1,59 @@
+"""patchPodMetadata: annotations that a set adds to Pods, by one of three policies.
+
+Source: OpenKruise v1.9.0 pkg/control/sidecarcontrol PatchPodMetadata; the SidecarSet specification,
+A8 and A18.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from krm_fn.dialects.sidecarset.refused import Refused
+from krm_fn.dialects.sidecarset.sets import SidecarSet
+from krm_fn.errors import EvaluationError
+from krm_fn.lang.mergepatch import merge_patch, same_json
+
+RETAIN: Final = "Retain"
+OVERWRITE: Final = "Overwrite"
+MERGE: Final = "MergePatchJson"
+POLICIES: Final = (RETAIN, OVERWRITE, MERGE)
+
+
+def patched(annotations: dict[str, str], sidecar_set: SidecarSet) -> dict[str, str]:
+    """The annotations after the set's patches, the same object where they change nothing.
+
+    Raises Refused where a merge patch fails, which refuses the Pod.
+    """
+    result = dict(annotations)
+    for entry in sidecar_set.spec.get("patchPodMetadata", ()):
+        policy = entry.get("patchPolicy", RETAIN)
+        for key, value in entry.get("annotations", {}).items():
+            if policy == OVERWRITE or (policy == RETAIN and key not in result):
+                result[key] = value
+            elif policy == MERGE:
+                try:
+                    result[key] = merged(result.get(key, ""), value)
+                except EvaluationError as error:
+                    where = f"SidecarSet {sidecar_set.name}: annotation {key}"
+                    raise Refused(error.message, (sidecar_set.ref,), where) from None
+    return annotations if result == annotations else result
+
+
+def merged(existing: str, patch: str) -> str:
+    """A value after a merge patch; one that says the same already keeps its spelling.
+
+    Kruise stores the patch as it is where there was no value. The next run would write that anew,
+    or even refuse it, so that here, where runs are many, a value that is the patch stays.
+    Raises EvaluationError.
+    """
+    if existing in ("", patch):
+        return patch
+    result = merge_patch(existing, patch)
+    return existing if same_json(result, existing) else result
+
+
+def unknown_policies(entries: Iterable[dict[str, str]]) -> list[str]:
+    """Policies that Kruise silently ignores together with their entry."""
+    policies = [entry.get("patchPolicy", RETAIN) for entry in entries]
+    return [policy for policy in policies if policy not in POLICIES]

@@ -1,0 +1,266 @@
+"""Kruise's webhook for Pods as a plugin of the chain: one, however many SidecarSets there are.
+
+It finds the sets that match a Pod, puts in what they bring, and tells what cannot be known at
+render time. How a sidecar is made is not known here. Of the webhook's mutators this is the one for
+SidecarSets.
+Source: OpenKruise v1.9.0 pkg/webhook/pod/mutating; the SidecarSet specification, A3 to A7 and A18.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from krm_fn.admission import (
+    Cause,
+    Cluster,
+    Finding,
+    Operation,
+    Phase,
+    Prefilter,
+    Request,
+    Response,
+    RuleRef,
+    Selection,
+    Step,
+    Trace,
+)
+from krm_fn.dialects.sidecarset import bookkeeping
+from krm_fn.dialects.sidecarset.build import Built, Template
+from krm_fn.dialects.sidecarset.matching import Matcher, in_order
+from krm_fn.dialects.sidecarset.merge import merged, same_names
+from krm_fn.dialects.sidecarset.metadata import patched
+from krm_fn.dialects.sidecarset.options import Bookkeeping, Inject, Options, Revision
+from krm_fn.dialects.sidecarset.refused import Refused
+from krm_fn.dialects.sidecarset.revisions import (
+    RevisionNotFound,
+    find_revision,
+    injects_revision,
+    restored,
+    wanted_revision,
+)
+from krm_fn.dialects.sidecarset.sets import SidecarSet
+from krm_fn.dialects.sidecarset.sharing import AppContainers
+from krm_fn.values import Json, get, with_at
+from krm_fn.wire import Head
+
+INVOCATION: Final = "mpod.kb.io"
+
+_ANNOTATIONS: Final = ("metadata", "annotations")
+
+
+class Kruise:
+    """All SidecarSets of a run."""
+
+    name = "kruise"
+    phase = Phase.MUTATING_WEBHOOK
+    order = ("kruise-mutating-webhook-configuration", INVOCATION)
+
+    def __init__(self, sets: Sequence[SidecarSet], options: Options) -> None:
+        self.options = options
+        self._matchers = [Matcher(one) for one in sets]
+        self._templates = {id(one): Template(one) for one in sets}
+        self._restored: dict[tuple[int, str], Template] = {}
+        self._by_namespace: dict[str, list[Matcher]] = {}
+        self.prefilter = Prefilter([Selection(frozenset({""}), frozenset({"Pod"}))])
+
+    def admit(
+        self,
+        request: Request,
+        cluster: Cluster,
+        trace: Trace,
+        only: frozenset[str] | None = None,
+    ) -> Response:
+        """Admit one Pod. Kruise acts when Pods are created; no update changes them."""
+        if request.operation is not Operation.CREATE or not _is_active(request.object):
+            return Response()
+        run = _Run(self, request, cluster, trace)
+        try:
+            return run.response()
+        except Refused as refusal:
+            finding = Finding(Cause.FAILED, True, str(refusal), refusal.rules, code=500)
+            return Response(findings=(*run.findings, finding))
+
+    def unseen(self, targets: Sequence[tuple[Head, str]]) -> Sequence[Finding]:
+        """A finding for each set that Kruise keeps under namespaces of which none is here."""
+        spaces = {namespace for head, namespace in targets if (head.group, head.kind) == ("", "Pod")}
+        if not spaces:
+            return ()
+        found: list[Finding] = []
+        for matcher in self._matchers:
+            if matcher.pinned is not None and not matcher.pinned & spaces:
+                named = " or ".join(sorted(matcher.pinned)) or "no namespace"
+                message = f"is for {named} only, and no Pod here is created there"
+                found.append(Finding(Cause.WARNING, False, message, (matcher.set.ref,)))
+        return found
+
+    def pods_only(self) -> Sequence[RuleRef]:
+        """All sets."""
+        return [matcher.set.ref for matcher in self._matchers]
+
+    def candidates(self, namespace: str) -> list[Matcher]:
+        """The sets that may match Pods of a namespace, in the order in which they apply."""
+        known = self._by_namespace.get(namespace)
+        if known is None:
+            known = self._by_namespace[namespace] = in_order(self._matchers, namespace)
+        return known
+
+    def template(self, sidecar_set: SidecarSet, revision: Json | None = None) -> Template:
+        """A set with its containers prepared: the one at hand, or that of a revision."""
+        if revision is None:
+            return self._templates[id(sidecar_set)]
+        key = (id(sidecar_set), get(revision, ("metadata", "name"), ""))
+        if key not in self._restored:
+            self._restored[key] = Template(restored(sidecar_set, revision))
+        return self._restored[key]
+
+
+def _is_active(pod: Json) -> bool:
+    return (
+        get(pod, ("status", "phase")) not in ("Succeeded", "Failed")
+        and get(pod, ("metadata", "deletionTimestamp")) is None
+    )
+
+
+class _Run:
+    """One Pod."""
+
+    def __init__(self, plugin: Kruise, request: Request, cluster: Cluster, trace: Trace) -> None:
+        self.plugin = plugin
+        self.options = plugin.options
+        self.request = request
+        self.cluster = cluster
+        self.trace = trace
+        self.pod = request.object
+        self.labels: dict[str, str] = get(self.pod, ("metadata", "labels")) or {}
+        self.findings: list[Finding] = []
+
+    def response(self) -> Response:
+        templates = [self._version(matcher) for matcher in self._matching()]
+        if not templates:
+            return Response(findings=tuple(self.findings))
+        steps: list[Step] = []
+        pod = self._patch_metadata(templates, steps)
+        if self.options.inject is Inject.ALL:
+            pod = self._inject(pod, templates, steps)
+        return Response(
+            object=None if pod is self.pod else pod,
+            steps=tuple(steps),
+            findings=tuple(self.findings),
+        )
+
+    # ------------------------------------------------------------------------- which sets
+
+    def _matching(self) -> Iterator[Matcher]:
+        namespace = self.request.namespace or "default"
+        for matcher in self.plugin.candidates(namespace):
+            ref = matcher.set.ref
+            if matcher.paused:
+                self.trace.missed(ref, "injectionStrategy.paused", True)
+                continue
+            there = matcher.matches_namespace(namespace, self.cluster)
+            if there is False:
+                self.trace.missed(ref, "namespaceSelector", namespace)
+                continue
+            if not self._matches_labels(matcher):
+                self.trace.missed(ref, "selector", self.labels)
+                continue
+            if there is None:
+                message = (
+                    f"the labels of namespace {namespace} are not known, so that its "
+                    "namespaceSelector cannot be decided and nothing is injected; add the "
+                    "Namespace to the items or to context.namespaces"
+                )
+                self.findings.append(Finding(Cause.UNDECIDED, False, message, (ref,)))
+                continue
+            yield matcher
+
+    def _matches_labels(self, matcher: Matcher) -> bool:
+        pods = matcher.pods
+        if pods is None:
+            return False
+        if pods.error:
+            rule = matcher.set.ref
+            raise Refused(pods.error, (rule,), f"SidecarSet {matcher.set.name}")
+        if matcher.controller_keys and self.request.workload is not None:
+            unknown = [key for key in matcher.controller_keys if key not in self.labels]
+            if unknown:
+                message = (
+                    f"selects Pods by a controller-added label ({', '.join(unknown)}), which no "
+                    "template has; it is taken for absent"
+                )
+                rules = (matcher.set.ref,)
+                self.findings.append(Finding(Cause.WARNING, False, message, rules))
+        return pods.matches(self.labels)
+
+    def _version(self, matcher: Matcher) -> Template:
+        """The set as it injects into this Pod."""
+        one = matcher.set
+        latest = self.plugin.template(one)
+        wanted = wanted_revision(one)
+        if wanted is None:
+            return latest
+        pinned = self.options.revision
+        try:
+            revision = find_revision(one, wanted, self.cluster)
+        except RevisionNotFound as missing:
+            if pinned is Revision.REVISION:
+                raise Refused(str(missing), (one.ref,), f"SidecarSet {one.name}") from None
+            if pinned is Revision.AS_CLUSTER:
+                message = (
+                    f"{missing} among the objects: its latest version is injected; add the "
+                    "ControllerRevision, or set sidecarSets.revision to Latest"
+                )
+                self.findings.append(Finding(Cause.WARNING, False, message, (one.ref,)))
+            return latest
+        if not injects_revision(one, wanted, self.labels, pinned):
+            return latest
+        return self.plugin.template(one, revision)
+
+    # -------------------------------------------------------------------------- what they do
+
+    def _patch_metadata(self, templates: Sequence[Template], steps: list[Step]) -> Json:
+        pod = self.pod
+        annotations: dict[str, str] = get(pod, _ANNOTATIONS) or {}
+        for template in templates:
+            changed = patched(annotations, template.set)
+            if changed is not annotations:
+                annotations = changed
+                pod = with_at(pod, _ANNOTATIONS, annotations)
+                steps.append(Step((template.set.ref,), pod))
+        return pod
+
+    def _inject(self, pod: Json, templates: Sequence[Template], steps: list[Step]) -> Json:
+        annotations: dict[str, str] = get(pod, _ANNOTATIONS) or {}
+        sets = [template.set for template in templates]
+        full = self.options.bookkeeping is Bookkeeping.FULL
+        hashes = bookkeeping.Hashes(pod, annotations, sets) if full else None
+        app = AppContainers(pod, frozenset().union(*(t.written for t in templates)))
+        sidecars = frozenset().union(*(t.sidecars for t in templates))
+        built = [t.build(pod, annotations, app, sidecars) for t in templates]
+        if not any(one.injects for one in built):
+            return pod
+        self._check_names(built, pod)
+        added = bookkeeping.hot_annotations(built, annotations)
+        if hashes is not None:
+            added.update(hashes.written(built, self.options.timestamp))
+        if self.options.bookkeeping is not Bookkeeping.NONE:
+            names = (one.name for one in sets)
+            added[bookkeeping.INJECTED_LIST] = bookkeeping.listed(annotations, names)
+        for n, one in enumerate(built):
+            last = n == len(built) - 1
+            if not (last or one.injects):
+                continue
+            injected = merged(pod, built[: n + 1], by_name=self.options.sort_by_name)
+            if last and added:
+                injected = with_at(injected, _ANNOTATIONS, {**annotations, **added})
+            steps.append(Step((one.set.ref,), injected))
+        return steps[-1].object
+
+    def _check_names(self, built: Sequence[Built], pod: Json) -> None:
+        """Kruise adds both of two sidecars of one name, and the API server refuses the Pod."""
+        for name, bringing in same_names(built, pod):
+            refs = tuple(dict.fromkeys(one.set.ref for one in bringing))
+            names = " and ".join(dict.fromkeys(one.set.name for one in bringing))
+            message = f"container {name} comes from {names}: a Pod cannot have two of that name"
+            raise Refused(message, refs)

@@ -1,0 +1,179 @@
+"""Which version of a set injects: the one at hand, or an older one from a ControllerRevision.
+
+A cluster has the revisions and throws dice between both; a render has what its input holds.
+Source: OpenKruise v1.9.0 pkg/webhook/pod/mutating/sidecarset.go getSuitableRevisionSidecarSet,
+pkg/control/sidecarcontrol/history_control.go; the SidecarSet specification, A4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from krm_fn import limits
+from krm_fn.admission import Cluster
+from krm_fn.dialects.sidecarset.gotypes import decode_error
+from krm_fn.dialects.sidecarset.matching import LabelSelector
+from krm_fn.dialects.sidecarset.options import Revision
+from krm_fn.dialects.sidecarset.refused import Refused
+from krm_fn.dialects.sidecarset.sets import HASH, HASH_WITHOUT_IMAGE, SidecarSet, hashes
+from krm_fn.dialects.sidecarset.types import V1BETA1, plans, types
+from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.lang.gofmt import quote
+from krm_fn.values import Json, get
+
+KRUISE_NAMESPACE: Final = "kruise-system"
+
+_SET_LABEL: Final = "kruise.io/sidecarset-name"
+_VERSION_LABEL: Final = "apps.kruise.io/sidecarset-custom-version"
+
+
+class RevisionNotFound(Exception):
+    """The revision that a set asks for is not among the objects; the text is the API server's."""
+
+
+def wanted_revision(sidecar_set: SidecarSet) -> Json | None:
+    """The part of the spec that asks for a revision, or None."""
+    revision: Json | None = sidecar_set.spec["injectionStrategy"].get("revision")
+    if revision is None or not {"revisionName", "customVersion"} & revision.keys():
+        return None
+    return revision
+
+
+def find_revision(sidecar_set: SidecarSet, wanted: Json, cluster: Cluster) -> Json:
+    """The ControllerRevision that is asked for. Raises RevisionNotFound."""
+    name = wanted.get("revisionName")
+    if name is not None:
+        found = cluster.get("apps", "ControllerRevision", KRUISE_NAMESPACE, name)
+        if found is None:
+            raise RevisionNotFound(f'controllerrevisions.apps "{name}" not found')
+        return found
+    labels = {_SET_LABEL: sidecar_set.name, _VERSION_LABEL: wanted["customVersion"]}
+    revisions = [
+        revision
+        for revision in cluster.list("apps", "ControllerRevision", KRUISE_NAMESPACE)
+        if labels.items() <= (get(revision, ("metadata", "labels")) or {}).items()
+    ]
+    if not revisions:
+        raise RevisionNotFound(f'ControllerRevision.apps "{sidecar_set.name}" not found')
+    return max(revisions, key=_age)
+
+
+def _age(revision: Json) -> tuple[int, str]:
+    number = revision.get("revision")
+    name = get(revision, ("metadata", "name"), "")
+    return number if type(number) is int else 0, str(name)
+
+
+def restored(sidecar_set: SidecarSet, revision: Json) -> SidecarSet:
+    """The set as a revision keeps it, without defaults. Raises Refused."""
+    patch = get(revision, ("data", "spec")) or {}
+    struct = types(V1BETA1).object
+    merged = {
+        "apiVersion": V1BETA1,
+        "kind": "SidecarSet",
+        "metadata": sidecar_set.metadata,
+        "spec": _strategic(sidecar_set.spec, patch, ()),
+    }
+    name = get(revision, ("metadata", "name"), "")
+    with limits.deep_stack():
+        try:
+            decoded: Json = plans().written.struct(struct)(merged)
+        except Mismatch as mismatch:
+            error = decode_error(mismatch, struct)
+            where = f"ControllerRevision {name}"
+            raise Refused(error.message, (sidecar_set.ref,), where) from None
+    spec = decoded["spec"]
+    given = get(revision, ("metadata", "annotations")) or {}
+    computed = hashes(spec)
+    kept = {key: given.get(key) or computed[key] for key in (HASH, HASH_WITHOUT_IMAGE)}
+    annotations = {**sidecar_set.annotations, **kept}
+    metadata = {**sidecar_set.metadata, "annotations": annotations}
+    return replace(
+        sidecar_set, metadata=metadata, spec=spec, whole=spec, latest_revision=str(name)
+    )
+
+
+def injects_revision(
+    sidecar_set: SidecarSet, wanted: Json, labels: Mapping[str, str], pinned: Revision
+) -> bool:
+    """Whether the older version injects into a Pod with these labels. Raises Refused."""
+    strategy = sidecar_set.spec["updateStrategy"]
+    if strategy.get("paused") or wanted.get("policy") != "Partial":
+        return True
+    if "selector" in strategy:
+        selector = LabelSelector(strategy["selector"])
+        if selector.error:
+            raise Refused(selector.error, (sidecar_set.ref,), f"SidecarSet {sidecar_set.name}")
+        if not selector.matches(labels):
+            return True
+    partition = strategy.get("partition")
+    if type(partition) is not str:
+        return False
+    share = _percentage(partition, sidecar_set)
+    if 0 < share < 1:
+        if pinned is Revision.AS_CLUSTER:
+            message = (
+                f"policy Partial with partition {partition} leaves to chance which revision is "
+                "injected; set sidecarSets.revision to Latest or Revision"
+            )
+            raise Refused(message, (sidecar_set.ref,), f"SidecarSet {sidecar_set.name}")
+        return pinned is Revision.REVISION
+    return share >= 1
+
+
+def _percentage(text: str, sidecar_set: SidecarSet) -> float:
+    digits = text.replace("%", "")
+    try:
+        return float(digits) / 100
+    except ValueError:
+        message = f"strconv.ParseFloat: parsing {quote(digits)}: invalid syntax"
+        where = f"SidecarSet {sidecar_set.name}"
+        raise Refused(message, (sidecar_set.ref,), where) from None
+
+
+_MERGE_KEYS: Final = {
+    "initContainers": "name",
+    "containers": "name",
+    "volumes": "name",
+    "imagePullSecrets": "name",
+    "env": "name",
+    "volumeMounts": "mountPath",
+    "volumeDevices": "devicePath",
+    "ports": "containerPort",
+}
+
+
+def _strategic(value: Any, patch: Any, path: tuple[str, ...]) -> Any:
+    """Strategic merge patch, as far as revisions use it: keyed lists, nulls and `$patch`."""
+    if type(patch) is dict:
+        directive = patch.get("$patch")
+        members = {key: member for key, member in patch.items() if key != "$patch"}
+        base = {} if type(value) is not dict or directive == "replace" else value
+        result = dict(base)
+        for key, member in members.items():
+            if member is None:
+                result.pop(key, None)
+            else:
+                result[key] = _strategic(base.get(key), member, (*path, key))
+        return result
+    key = _MERGE_KEYS.get(path[-1]) if path else None
+    if type(patch) is not list or key is None or type(value) is not list:
+        return patch
+    return _keyed(value, patch, key, path)
+
+
+def _keyed(value: list[Any], patch: list[Any], key: str, path: tuple[str, ...]) -> list[Any]:
+    if any(get(element, ("$patch",)) == "replace" for element in patch):
+        return [element for element in patch if get(element, ("$patch",)) is None]
+    result = list(value)
+    for element in patch:
+        places = [n for n, old in enumerate(result) if get(old, (key,)) == get(element, (key,))]
+        if get(element, ("$patch",)) == "delete":
+            result = [old for n, old in enumerate(result) if n not in places]
+        elif places:
+            result[places[0]] = _strategic(result[places[0]], element, path[:-1])
+        else:
+            result.append(_strategic(None, element, path[:-1]))
+    return result

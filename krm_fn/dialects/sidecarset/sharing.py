@@ -1,0 +1,124 @@
+"""What a sidecar gets from the Pod's own containers: mounts, devices and environment variables.
+
+Works on the containers as they were before any sidecar of this run was put in.
+Source: OpenKruise v1.9.0 pkg/control/sidecarcontrol/util.go, util_volume.go; the SidecarSet
+specification, A9.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from krm_fn.dialects.sidecarset.names import qualified_name
+from krm_fn.values import Json, get
+
+INJECTED: Final = "IS_INJECTED"
+
+_VARIABLE: Final = r"\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)"
+
+
+class AppContainers:
+    """The containers of a Pod that sidecars take from."""
+
+    __slots__ = ("_all", "_mine", "_pod")
+
+    def __init__(self, pod: Json, written: frozenset[str]) -> None:
+        """`written` are the containers that this run replaces: nothing is taken from those."""
+        containers = get(pod, ("spec", "containers")) or ()
+        self._pod = pod
+        self._all = [one for one in containers if one.get("name") not in written]
+        self._mine = [one for one in self._all if not _is_injected(one)]
+
+    def mounts(self) -> Iterator[Json]:
+        """The mounts of all containers that no SidecarSet ever injected."""
+        for container in self._mine:
+            yield from container.get("volumeMounts") or ()
+
+    def devices(self) -> Iterator[Json]:
+        for container in self._mine:
+            yield from container.get("volumeDevices") or ()
+
+    def path_variables(self) -> Iterator[Json]:
+        """The variables that the mounts' subPathExpr name, each as its container has it."""
+        for container in self._mine:
+            for mount in container.get("volumeMounts") or ():
+                for name in re.findall(_VARIABLE, mount.get("subPathExpr") or ""):
+                    for variable in container.get("env") or ():
+                        if variable.get("name") == name:
+                            yield variable
+                            break
+
+    def transferred(self, entries: Iterable[Json], annotations: dict[str, str]) -> Iterator[Json]:
+        """The variables that transferEnv asks for; what is not there is left out."""
+        for entry in entries:
+            source = self._source(entry, annotations)
+            wanted = {*entry.get("envNames", ()), entry.get("envName", "")}
+            found = {
+                variable.get("name"): variable
+                for container in self._all
+                if container.get("name") == source
+                for variable in container.get("env") or ()
+            }
+            yield from (found[name] for name in sorted(wanted) if name in found)
+
+    def _source(self, entry: Json, annotations: dict[str, str]) -> str | None:
+        """The name of the container to take from; None where it cannot be read."""
+        reference = get(entry, ("sourceContainerNameFrom", "fieldRef"))
+        if reference is None:
+            return str(entry.get("sourceContainerName", ""))
+        path, key = subscripted(reference.get("fieldPath", ""))
+        if path == "metadata.annotations" and not qualified_name(key.lower()):
+            return annotations.get(key, "")
+        if path == "metadata.labels" and not qualified_name(key):
+            labels = get(self._pod, ("metadata", "labels")) or {}
+            return str(labels.get(key, ""))
+        return None
+
+
+def subscripted(path: str) -> tuple[str, str]:
+    """`metadata.labels['x']` as its two parts; a path without subscript has no first part.
+
+    Source: Kubernetes pkg/fieldpath SplitMaybeSubscriptedPath.
+    """
+    if not path.endswith("']"):
+        return "", path
+    before, opening, key = path[:-2].partition("['")
+    return (before, key) if opening and before else ("", path)
+
+
+def _is_injected(container: Json) -> bool:
+    for variable in container.get("env") or ():
+        if variable.get("name") == INJECTED:
+            return bool(variable.get("value") == "true")
+    return False
+
+
+def with_variables(own: Sequence[Json], more: Iterable[Json]) -> list[Json]:
+    """Environment variables, without those of which the name is there already."""
+    return _joined(own, more, "name")
+
+
+def with_mounts(own: Sequence[Json], devices: Iterable[Json], more: Iterable[Json]) -> list[Json]:
+    """Mounts, without those on a path that an own mount or device has."""
+    taken = {device.get("devicePath") for device in devices}
+    free = (mount for mount in more if mount.get("mountPath") not in taken)
+    return _joined(own, free, "mountPath")
+
+
+def with_devices(own: Sequence[Json], mounts: Iterable[Json], more: Iterable[Json]) -> list[Json]:
+    """Devices, without those on a path that a mount or another device has."""
+    taken = {mount.get("mountPath") for mount in mounts}
+    free = (device for device in more if device.get("devicePath") not in taken)
+    return _joined(own, free, "devicePath")
+
+
+def _joined(own: Sequence[Json], more: Iterable[Json], key: str) -> list[Json]:
+    joined = list(own)
+    seen = {one.get(key) for one in own}
+    for one in more:
+        if one.get(key) not in seen:
+            seen.add(one.get(key))
+            joined.append(one)
+    return joined
