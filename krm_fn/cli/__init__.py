@@ -9,17 +9,16 @@ import click
 
 from krm_fn.cli.apply import apply
 from krm_fn.cli.check import check
+from krm_fn.cli.cmp import cmp
+from krm_fn.cli.common import USAGE, status_of
 from krm_fn.cli.completion import completion
 from krm_fn.cli.diff import diff
 from krm_fn.cli.kustomize_plugin import kustomize_plugin
 from krm_fn.cli.lint import lint
 from krm_fn.cli.show import show
 from krm_fn.cli.version import version
-from krm_fn.errors import ConfigError, InputError, KrmFnError
+from krm_fn.errors import KrmFnError
 from krm_fn.function import error_lines
-
-USAGE = 2
-UNREADABLE = 4
 
 
 @click.group(
@@ -36,7 +35,7 @@ def main() -> None:
     """
 
 
-for command in (apply, check, diff, show, lint, kustomize_plugin, version, completion):
+for command in (apply, check, diff, show, lint, kustomize_plugin, cmp, version, completion):
     main.add_command(command)
 
 
@@ -55,12 +54,6 @@ def run(arguments: Sequence[str], standard_input: bytes | None = None) -> int:
     except KrmFnError as error:
         for line in error_lines(error):
             click.echo(line, err=True)
-        return _status_of(error)
+        return status_of(error)
     sys.stdout.flush()
     return status if isinstance(status, int) else 0
-
-
-def _status_of(error: KrmFnError) -> int:
-    if isinstance(error, InputError):
-        return UNREADABLE
-    return USAGE if isinstance(error, ConfigError) else 1

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from krm_fn import limits
+from krm_fn.cli import renderers
 from krm_fn.config.admission import (
     Admission,
     Idempotency,
@@ -28,7 +27,7 @@ from krm_fn.config.admission import (
     from_function_config,
 )
 from krm_fn.config.sources import manifests
-from krm_fn.errors import ConfigError, InputError
+from krm_fn.errors import ConfigError, InputError, KrmFnError
 from krm_fn.function import admit
 from krm_fn.report import jsonreport, text
 from krm_fn.report.model import Report
@@ -43,8 +42,6 @@ Choice = TypeVar("Choice", bound=StrEnum)
 class Options:
     """The options that all commands on manifests have."""
 
-    filenames: tuple[str, ...]
-    kustomize: str | None
     rules: tuple[str, ...]
     namespace: str | None
     config: str | None
@@ -61,6 +58,8 @@ class Options:
     color: str
     quiet: bool
     verbose: bool
+    filenames: tuple[str, ...] = ()
+    kustomize: str | None = None
 
 
 def choice(words: type[StrEnum]) -> click.Choice[str]:
@@ -68,7 +67,7 @@ def choice(words: type[StrEnum]) -> click.Choice[str]:
     return click.Choice([word.value for word in words], case_sensitive=False)
 
 
-_OPTIONS: list[Callable[[Any], Any]] = [
+_SOURCES: list[Callable[[Any], Any]] = [
     click.option(
         "-f",
         "--filename",
@@ -81,6 +80,9 @@ _OPTIONS: list[Callable[[Any], Any]] = [
     click.option(
         "-k", "--kustomize", metavar="DIR", help="Manifests: what kustomize builds from DIR."
     ),
+]
+
+_OPTIONS: list[Callable[[Any], Any]] = [
     click.option(
         "-r",
         "--rules",
@@ -134,9 +136,17 @@ _OPTIONS: list[Callable[[Any], Any]] = [
 
 def manifest_options(command: Command) -> Command:
     """Give a command the options of `Options`, as one argument `options`."""
+    return _with_options(command, [*_SOURCES, *_OPTIONS])
 
+
+def admission_options(command: Command) -> Command:
+    """The same for a command that finds manifests itself: without -f and -k."""
+    return _with_options(command, _OPTIONS)
+
+
+def _with_options(command: Command, known: Sequence[Callable[[Any], Any]]) -> Command:
     def with_options(**arguments: Any) -> Any:
-        names = Options.__dataclass_fields__
+        names = [name for name in Options.__dataclass_fields__ if name in arguments]
         options = Options(**{name: arguments.pop(name) for name in names})
         return command(options=options, **arguments)
 
@@ -144,7 +154,7 @@ def manifest_options(command: Command) -> Command:
     with_options.__name__ = command.__name__
     decorated: Any = with_options
     # click keeps the options of a function in reverse; those that the command has come first.
-    for option in reversed(_OPTIONS):
+    for option in reversed(known):
         decorated = option(decorated)
     decorated.__click_params__ += getattr(command, "__click_params__", [])
     result: Command = decorated
@@ -169,18 +179,23 @@ def admit_manifests(options: Options, *, mode: Mode | None = None) -> Admitted:
 
     `mode` wins over the options' own.
     """
-    for wanted in options.reports:
-        if wanted.partition("=")[0] not in REPORTS:
-            raise ConfigError(f"--report {wanted}: unknown format; known are {', '.join(REPORTS)}")
+    check_reports(options)
     with limits.deep_stack():
         streams = list(read_manifests(options.filenames, options.kustomize))
         function_config = _function_config(options, streams)
-        admission = _admission(options, function_config)
+        admission = admission_of(options, function_config)
         if mode is not None:
             admission = replace(admission, mode=mode)
         report = admit(streams, admission, function_config, rule_paths=options.rules)
     report.show_secrets = options.show_secrets
     return Admitted(admission, streams, report)
+
+
+def check_reports(options: Options) -> None:
+    """Refuse a form of report that there is not, before anything is done. Raises ConfigError."""
+    for wanted in options.reports:
+        if wanted.partition("=")[0] not in REPORTS:
+            raise ConfigError(f"--report {wanted}: unknown format; known are {', '.join(REPORTS)}")
 
 
 def _function_config(options: Options, streams: Sequence[Stream]) -> Item | None:
@@ -190,7 +205,8 @@ def _function_config(options: Options, streams: Sequence[Stream]) -> Item | None
     return next((s.function_config for s in streams if s.function_config is not None), None)
 
 
-def _admission(options: Options, function_config: Item | None) -> Admission:
+def admission_of(options: Options, function_config: Item | None = None) -> Admission:
+    """The configuration: that of the file or the functionConfig, with what the options say."""
     admission = from_function_config(function_config)
     if options.config:
         admission = admission_file(options.config)
@@ -237,7 +253,7 @@ def _read_file(name: str, error: type[ConfigError] | type[InputError]) -> bytes:
 def read_manifests(filenames: Sequence[str], kustomize: str | None) -> Iterator[Stream]:
     """What `-f` and `-k` name; standard input without either. Raises KrmFnError."""
     if kustomize:
-        yield _build(kustomize)
+        yield read_stream(renderers.kustomize(kustomize), f"kustomize {kustomize}")
     names = filenames or (() if kustomize else ("-",))
     for name in names:
         if name == "-":
@@ -251,15 +267,8 @@ def read_files(name: str) -> Iterator[Stream]:
     if not os.path.exists(name):
         raise InputError(f"does not exist (looked in {os.getcwd()})", name)
     for file in manifests(name):
-        if not _is_kustomization(file):
+        if os.path.basename(file) not in renderers.KUSTOMIZATIONS:
             yield read_stream(_read_file(file, InputError), file)
-
-
-_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-
-
-def _is_kustomization(name: str) -> bool:
-    return os.path.basename(name) in _KUSTOMIZATIONS
 
 
 def _read_stdin() -> Stream:
@@ -271,18 +280,17 @@ def _read_stdin() -> Stream:
     return stream
 
 
-def _build(folder: str) -> Stream:
-    """What kustomize builds, with its own error if it fails."""
-    for command in (["kustomize", "build"], ["kubectl", "kustomize"]):
-        if shutil.which(command[0]):
-            break
-    else:
-        raise ConfigError("-k needs kustomize or kubectl on PATH; neither is there")
-    done = subprocess.run([*command, folder], capture_output=True, check=False)  # noqa: S603
-    if done.returncode:
-        reason = " ".join(done.stderr.decode(errors="replace").split())
-        raise InputError(f"{' '.join(command)} failed: {reason}", folder)
-    return read_stream(done.stdout, f"kustomize {folder}")
+# ---------------------------------------------------------------------------------------- the end
+
+USAGE = 2
+UNREADABLE = 4
+
+
+def status_of(error: KrmFnError) -> int:
+    """The exit status that an error has on the command line."""
+    if isinstance(error, InputError):
+        return UNREADABLE
+    return USAGE if isinstance(error, ConfigError) else 1
 
 
 # ---------------------------------------------------------------------------------------- reports
@@ -291,6 +299,11 @@ def _build(folder: str) -> Stream:
 def write_reports(options: Options, report: Report) -> None:
     """The lines for people on standard error, and the reports that were asked for."""
     write_lines(report, options.color, quiet=options.quiet, notes=options.verbose)
+    write_files(options, report)
+
+
+def write_files(options: Options, report: Report) -> None:
+    """The reports that were asked for, to their files. Raises ConfigError."""
     for wanted in options.reports:
         name, _, file = wanted.partition("=")
         body = REPORTS[name](report)
@@ -340,9 +353,14 @@ def _coloured(line: str) -> str:
 __all__ = [
     "Admitted",
     "Options",
+    "admission_of",
+    "admission_options",
     "admit_manifests",
+    "check_reports",
     "manifest_options",
     "read_files",
+    "status_of",
     "use_colour",
+    "write_files",
     "write_reports",
 ]

@@ -1,0 +1,248 @@
+"""`krm-fn cmp`: Argo CD's config management plugin.
+
+Argo CD runs a command of the plugin in the Application's folder, without a shell and without
+standard input; shows all of standard error when the command fails; and with pruning deletes
+everything when it prints nothing. So: one process, a verdict of a few lines, never an empty answer.
+Source: Argo CD cmpserver/plugin/plugin.go.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+import click
+
+from krm_fn import limits
+from krm_fn.cli import renderers
+from krm_fn.cli.argocd import Application, announcement, application, configured, helm_options
+from krm_fn.cli.common import (
+    Options,
+    admission_of,
+    admission_options,
+    check_reports,
+    status_of,
+    write_files,
+)
+from krm_fn.cli.output import render
+from krm_fn.config.sources import manifests
+from krm_fn.errors import InputError, KrmFnError
+from krm_fn.function import admit, error_lines
+from krm_fn.report.model import Report, count
+from krm_fn.report.text import lines
+from krm_fn.sdk.object import LOCAL_CONFIG
+from krm_fn.sdk.run import write_stdout
+from krm_fn.values import get
+from krm_fn.wire import Stream, read_stream
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+VERDICT_LINES: Final = 20
+LINE_LENGTH: Final = 500
+SHARE: Final = 0.8
+"""Of the time that Argo CD gives: the rest is for saying that it was too little."""
+
+
+@click.group()
+def cmp() -> None:
+    """Be Argo CD's config management plugin: render, admit, print.
+
+    \b
+    krm-fn cmp generate -r /rules     # in the Application's folder, as plugin.yaml says
+    krm-fn cmp discover
+    krm-fn cmp parameters -r /rules
+    """
+
+
+def _tool_options(command: Command) -> Command:
+    for name, help_text in (
+        ("helm", "An option for `helm template`. Repeatable."),
+        ("kustomize", "An option for `kustomize build`. Repeatable."),
+    ):
+        command = click.option(f"--{name}-option", multiple=True, metavar="OPTION", help=help_text)(
+            command
+        )
+    return command
+
+
+@cmp.command()
+@admission_options
+@_tool_options
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    metavar="SECONDS",
+    help="Give up after so long; without it, after 0.8 of ARGOCD_EXEC_TIMEOUT (90s).",
+)
+def generate(
+    options: Options,
+    kustomize_option: tuple[str, ...],
+    helm_option: tuple[str, ...],
+    timeout: float | None,
+) -> int:
+    """Print what the folder renders to, admitted."""
+    try:
+        check_reports(options)
+        with _deadline(timeout or SHARE * _seconds(os.environ.get("ARGOCD_EXEC_TIMEOUT", ""))):
+            app = application(os.environ, options)
+            admission = configured(app, options, admission_of(options))
+            with limits.deep_stack():
+                namespace = admission.context.default_namespace
+                streams = _rendered(app, namespace, kustomize_option, helm_option)
+                report = admit(streams, admission, rule_paths=options.rules)
+                report.show_secrets = options.show_secrets
+                left_out = _leave_out_local(streams)
+                if not any(not item.dropped for stream in streams for item in stream.items):
+                    raise InputError("renders to nothing: Argo CD would delete everything", ".")
+                output = [] if report.denied else render("yaml", streams, report)
+    except KrmFnError as error:
+        _say(error_lines(error))
+        return status_of(error)
+    _say(_verdict(report, left_out))
+    write_files(options, report)
+    write_stdout(output)
+    return 1 if report.denied else 0
+
+
+@cmp.command()
+def discover() -> int:
+    """Say what the folder is that `generate` would render; nothing where there is nothing."""
+    tool = _tool(".")
+    if tool:
+        click.echo(tool)
+    return 0
+
+
+@cmp.command()
+@admission_options
+@_tool_options
+def parameters(
+    options: Options, kustomize_option: tuple[str, ...], helm_option: tuple[str, ...]
+) -> int:
+    """Print what an Application may set, as Argo CD's UI shows it. Takes generate's options."""
+    del kustomize_option, helm_option  # taken so that the plugin can give both commands the same
+    click.echo(json.dumps(announcement(options), indent=2))
+    return 0
+
+
+# -------------------------------------------------------------------------------- what is rendered
+
+
+def _tool(folder: str) -> str:
+    """`kustomize`, `helm` or `directory`, in the order in which Argo CD decides; "" for none."""
+    if any(os.path.isfile(os.path.join(folder, name)) for name in renderers.KUSTOMIZATIONS):
+        return "kustomize"
+    if os.path.isfile(os.path.join(folder, renderers.CHART)):
+        return "helm"
+    return "directory" if any(_files(folder, recurse=False)) else ""
+
+
+def _files(folder: str, *, recurse: bool) -> Iterator[str]:
+    for name in manifests(folder):
+        if recurse or os.path.dirname(os.path.relpath(name, folder)) == "":
+            yield os.path.normpath(name)
+
+
+def _rendered(
+    app: Application, namespace: str, kustomize: Sequence[str], helm: Sequence[str]
+) -> list[Stream]:
+    tool = app.text("tool") or _tool(".")
+    if tool == "kustomize":
+        return [read_stream(renderers.kustomize(".", kustomize), "kustomize build")]
+    if tool == "helm":
+        with tempfile.TemporaryDirectory(prefix="krm-fn-helm-") as home:
+            found = renderers.helm(
+                ".", app.name, namespace, [*helm_options(app), *helm], _helm_homes(home)
+            )
+        return [read_stream(found, "helm template")]
+    recurse = app.text("directory-recurse") == "true"
+    own = {os.path.normpath(path) for path in app.texts("rules")}
+    streams = []
+    for name in _files(".", recurse=recurse):
+        if not any(name == path or name.startswith(path + os.sep) for path in own):
+            with open(name, "rb") as file:
+                streams.append(read_stream(file.read(), name))
+    return streams
+
+
+def _helm_homes(home: str) -> dict[str, str]:
+    """Where Helm may write: a sidecar has no home."""
+    homes = {f"HELM_{kind}_HOME": os.path.join(home, kind.lower()) for kind in _HELM_HOMES}
+    return {name: path for name, path in homes.items() if name not in os.environ}
+
+
+_HELM_HOMES: Final = ("CACHE", "CONFIG", "DATA")
+
+
+def _leave_out_local(streams: Sequence[Stream]) -> int:
+    """Drop what is not for the cluster, as kustomize does: admission does not look at it."""
+    dropped = 0
+    for stream in streams:
+        for item in stream.items:
+            if get(item.value, ("metadata", "annotations", LOCAL_CONFIG)) == "true":
+                stream.drop(item)
+                dropped += 1
+    return dropped
+
+
+# -------------------------------------------------------------------------------- what is said
+
+
+def _verdict(report: Report, left_out: int) -> list[str]:
+    word = "rejected" if report.denied else "admitted"
+    local = f"; {count(left_out, 'object')} left out that are not for the cluster"
+    *found, summary = lines(report)
+    return [f"{word}: {summary}{local if left_out else ''}", *found]
+
+
+def _say(found: Sequence[str]) -> None:
+    """The first lines, each cut: Argo CD keeps all of it in one string and in its cache."""
+    if len(found) > VERDICT_LINES:
+        more = len(found) - VERDICT_LINES + 1
+        found = [*found[: VERDICT_LINES - 1], f"... and {count(more, 'line')} more"]
+    for line in found:
+        click.echo(line if len(line) <= LINE_LENGTH else line[: LINE_LENGTH - 3] + "...", err=True)
+
+
+# -------------------------------------------------------------------------------- time
+
+
+_DEFAULT_SECONDS: Final = 90.0
+
+
+def _seconds(text: str) -> float:
+    """`1m30s` as seconds; where it is no duration the default, as in Argo CD."""
+    if not text:
+        return _DEFAULT_SECONDS
+    # Here, since no other command needs it.
+    from krm_fn.lang.gotemplate.gotime.duration import parse_duration
+    from krm_fn.lang.gotemplate.values import FunctionError
+
+    try:
+        return max(int(parse_duration(text)) / 1e9, 1.0)
+    except FunctionError:
+        return _DEFAULT_SECONDS
+
+
+@contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    """End the process in time, with a verdict: Argo CD's own end of it says nothing of why."""
+
+    def give_up(signal_number: int, frame: object) -> None:
+        renderers.stop()
+        said = f"error not done after {seconds:g} s; ARGOCD_EXEC_TIMEOUT or --timeout gives more\n"
+        os.write(sys.stderr.fileno(), said.encode())
+        os._exit(1)
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)

@@ -1,0 +1,85 @@
+"""What kustomize and Helm make of a folder: the programs on PATH, run as their users run them.
+
+They get no standard input. What they print on standard error is told when they fail, and is
+otherwise left out. A program that is running can be stopped from outside (`stop`), for those who
+have only so much time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from krm_fn.errors import ConfigError, InputError
+
+KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+"""Source: kustomize api/konfig RecognizedKustomizationFileNames."""
+
+CHART: Final = "Chart.yaml"
+
+_running: list[subprocess.Popen[bytes]] = []
+
+
+def kustomize(folder: str, options: Sequence[str] = ()) -> bytes:
+    """What `kustomize build` (or `kubectl kustomize`) prints. Raises InputError, ConfigError."""
+    for command in (["kustomize", "build"], ["kubectl", "kustomize"]):
+        if shutil.which(command[0]):
+            return _output([*command, *options, folder], " ".join(command), folder)
+    raise ConfigError("a kustomization needs kustomize or kubectl on PATH; neither is there")
+
+
+def helm(
+    folder: str,
+    release: str,
+    namespace: str,
+    options: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> bytes:
+    """What `helm template` prints for a chart; its dependencies are fetched where they are missing.
+
+    Raises InputError, ConfigError.
+    """
+    if not shutil.which("helm"):
+        raise ConfigError("a chart needs helm on PATH; it is not there")
+    template = ["helm", "template", release, folder, "--namespace", namespace, "--include-crds"]
+    template += options
+    try:
+        return _output(template, "helm template", folder, environment)
+    except InputError as error:
+        if "missing in charts/ directory" not in error.message:
+            raise
+    build = ["helm", "dependency", "build", folder]
+    _output(build, "helm dependency build", folder, environment)
+    return _output(template, "helm template", folder, environment)
+
+
+def _output(
+    command: list[str], name: str, folder: str, environment: Mapping[str, str] | None = None
+) -> bytes:
+    process = subprocess.Popen(  # noqa: S603
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **(environment or {})},
+    )
+    _running.append(process)
+    try:
+        output, said = process.communicate()
+    finally:
+        _running.remove(process)
+    if process.returncode:
+        reason = " ".join(said.decode(errors="replace").split())
+        raise InputError(f"{name} failed: {reason or f'status {process.returncode}'}", folder)
+    return output
+
+
+def stop() -> None:
+    """Kill what is running; whoever started it gets no answer any more."""
+    for process in _running:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
