@@ -239,7 +239,7 @@ def read_gatekeeper(found: Any) -> Answer:
         return failed(_bad(f"its result is no list of violations: {error}"))
     if not violations:
         return Answer(True)
-    return Answer(False, ", ".join(one["msg"] or "" for one in violations))
+    return Answer(False, ", ".join(one["msg"] for one in violations if one["msg"] is not None))
 
 
 def _bad(message: str) -> Fault:

@@ -17,13 +17,11 @@ from urllib.parse import quote, unquote_plus
 
 from krm_fn import limits
 from krm_fn.dialects.kubewarden import jsontext, yamltext
+from krm_fn.dialects.kubewarden.wasi import EPOCH
 from krm_fn.errors import KrmFnError
 from krm_fn.lang.gofmt import GoInt
 from krm_fn.lang.goprintf import UnprintableError, sprintf
 from krm_fn.lang.regex import compile_regex
-
-NOW: Final = 946_684_800 * 10**9
-"""The time of every evaluation: the first of January 2000, in nanoseconds."""
 
 
 class BuiltinError(Exception):
@@ -255,6 +253,6 @@ BUILTINS: Final[dict[str, tuple[int, Callable[..., Any]]]] = {
     "semver.is_valid": (1, _semver_is_valid),
     "semver.compare": (2, _semver_compare),
     "sprintf": (2, _sprintf),
-    "time.now_ns": (0, lambda: NOW),
+    "time.now_ns": (0, lambda: EPOCH),
 }
 """By name: how many arguments, and the function. It raises BuiltinError."""

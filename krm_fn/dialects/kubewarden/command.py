@@ -61,6 +61,8 @@ class Command:
             return bytes(world.stdout)
         if fault.kind is FaultKind.GUEST_ERROR and "out of memory" in said:
             fault = Fault(FaultKind.MEMORY_LIMIT, f"{operation} may have no more memory")
+        if fault.kind is FaultKind.MEMORY_LIMIT:
+            raise fault  # what it wrote to stderr is a dump of its stacks
         raise Fault(fault.kind, fault.message, said)
 
 

@@ -235,10 +235,9 @@ class Guest:
 
     def write(self, pointer: int, data: bytes) -> None:
         """Put bytes into the guest's memory. Raises Fault (WRONG_ABI) outside of it."""
-        pointer &= _POINTER
-        base = self._base(pointer, len(data))
         if data:
-            ctypes.memmove(base + pointer, data, len(data))
+            pointer &= _POINTER
+            ctypes.memmove(self._base(pointer, len(data)) + pointer, data, len(data))
 
     def _base(self, pointer: int, length: int) -> int:
         memory = self.memory

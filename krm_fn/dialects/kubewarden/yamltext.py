@@ -124,7 +124,7 @@ def _build(events: Any, unique: bool) -> list[Any]:
             raise YamlTextError(f"more than {limits.ALIAS_NODES:,} nodes")
         kind = type(event)
         if kind is yaml.ScalarEvent:
-            plain = event.implicit[0] and event.style is None
+            plain = event.implicit[0] and not event.style
             value = _scalar(event.value) if plain else event.value
             if event.anchor:
                 anchors[event.anchor] = value, 1
