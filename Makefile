@@ -22,7 +22,7 @@ image-test: $(VENV)/.ready
 	@PATH="$(CURDIR)/$(BIN):$$PATH" tools/image-test.sh
 
 # Real tools for the end-to-end tests, which are skipped without them.
-tools: .tools/kustomize .tools/newer-kubectl
+tools: .tools/kustomize .tools/newer-kubectl .tools/helm3 .tools/helm4
 
 # A second kubectl, since what it embeds differs from release to release.
 .tools/newer-kubectl:
@@ -32,6 +32,14 @@ tools: .tools/kustomize .tools/newer-kubectl
 
 .tools/kustomize:
 	GOBIN="$(CURDIR)/.tools" go install sigs.k8s.io/kustomize/kustomize/v5@v5.8.1
+
+.tools/helm3:
+	GOBIN="$(CURDIR)/.tools/helm-v3" go install helm.sh/helm/v3/cmd/helm@v3.22.0
+	ln -sf helm-v3/helm $@
+
+.tools/helm4:
+	GOBIN="$(CURDIR)/.tools/helm-v4" go install helm.sh/helm/v4/cmd/helm@v4.3.1
+	ln -sf helm-v4/helm $@
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

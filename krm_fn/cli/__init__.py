@@ -13,6 +13,7 @@ from krm_fn.cli.cmp import cmp
 from krm_fn.cli.common import USAGE, status_of
 from krm_fn.cli.completion import completion
 from krm_fn.cli.diff import diff
+from krm_fn.cli.helm_plugin import helm_plugin
 from krm_fn.cli.kustomize_plugin import kustomize_plugin
 from krm_fn.cli.lint import lint
 from krm_fn.cli.show import show
@@ -35,7 +36,18 @@ def main() -> None:
     """
 
 
-for command in (apply, check, diff, show, lint, kustomize_plugin, cmp, version, completion):
+for command in (
+    apply,
+    check,
+    diff,
+    show,
+    lint,
+    kustomize_plugin,
+    helm_plugin,
+    cmp,
+    version,
+    completion,
+):
     main.add_command(command)
 
 

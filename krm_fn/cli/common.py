@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -280,6 +281,15 @@ def _read_stdin() -> Stream:
     return stream
 
 
+# ------------------------------------------------------------------------------------ the program
+
+
+def program() -> list[str]:
+    """This program, as another one can start it from anywhere."""
+    script = shutil.which("krm-fn")
+    return [os.path.abspath(script)] if script else [sys.executable, "-m", "krm_fn"]
+
+
 # ---------------------------------------------------------------------------------------- the end
 
 USAGE = 2
@@ -358,6 +368,7 @@ __all__ = [
     "admit_manifests",
     "check_reports",
     "manifest_options",
+    "program",
     "read_files",
     "status_of",
     "use_colour",

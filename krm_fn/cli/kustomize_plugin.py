@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import sys
 from pathlib import Path
 from typing import Final
 
 import click
 
+from krm_fn.cli.common import program
 from krm_fn.config.admission import API_VERSION
 from krm_fn.config.dialects import DIALECTS
 from krm_fn.errors import ConfigError
@@ -41,7 +40,9 @@ def install(home: str | None) -> int:
         if path.exists() and _MARK not in path.read_text():
             raise ConfigError("is there already and is not krm-fn's; remove it first", str(path))
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f'#!/bin/sh\n{_MARK}\nexec {_program()} apply -f - {option} "$1"\n')
+        path.write_text(
+            f'#!/bin/sh\n{_MARK}\nexec {shlex.join(program())} apply -f - {option} "$1"\n'
+        )
         path.chmod(0o755)
         click.echo(path)
     return 0
@@ -80,11 +81,3 @@ def _plugin_home() -> Path:
         if os.environ.get(name):
             return Path(os.environ[name], *more)
     raise ConfigError("neither XDG_CONFIG_HOME nor HOME is set; name the folder with --home")
-
-
-def _program() -> str:
-    """This program, as another one can start it from anywhere."""
-    script = shutil.which("krm-fn")
-    if script:
-        return shlex.quote(os.path.abspath(script))
-    return f"{shlex.quote(sys.executable)} -m krm_fn"

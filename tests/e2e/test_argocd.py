@@ -106,11 +106,13 @@ class PluginServer:
 @pytest.fixture
 def server(tmp_path: Path, krm_fn: Path) -> PluginServer:
     tools = {
-        str(Path(found).parent)
-        for name in ("kustomize", "helm", "bash")
-        if (found := shutil.which(name))
+        str(Path(found).parent) for name in ("kustomize", "bash") if (found := shutil.which(name))
     }
-    return PluginServer(tmp_path, [krm_fn, *map(Path, sorted(tools))])
+    helm = tmp_path / "helm"
+    if found := shutil.which("helm3"):
+        helm.mkdir()
+        (helm / "helm").symlink_to(Path(found).resolve())
+    return PluginServer(tmp_path, [krm_fn, helm, *map(Path, sorted(tools))])
 
 
 def parameters(**given: Any) -> dict[str, str]:
@@ -217,7 +219,7 @@ def test_objects_without_a_namespace_are_in_the_applications(server: PluginServe
     assert "labels" not in deployment["metadata"]
 
 
-@pytest.mark.needs("helm")
+@pytest.mark.needs("helm3")
 def test_a_chart_is_rendered_as_argo_cd_renders_it(server: PluginServer) -> None:
     chart(server)
     done = server.generate(parameters(helm_values_files=["values-prod.yaml"], helm_set={"b": "2"}))
@@ -242,7 +244,7 @@ def chart(server: PluginServer) -> None:
     )
 
 
-@pytest.mark.needs("helm")
+@pytest.mark.needs("helm3")
 @pytest.mark.parametrize("path", ["/etc/passwd", "../../../rules/platform.yaml", "link.yaml"])
 def test_values_files_stay_in_the_repository(path: str, server: PluginServer) -> None:
     chart(server)
@@ -252,7 +254,7 @@ def test_values_files_stay_in_the_repository(path: str, server: PluginServer) ->
     assert "is outside the repository" in done.err
 
 
-@pytest.mark.needs("helm")
+@pytest.mark.needs("helm3")
 def test_values_files_may_be_elsewhere_in_the_repository(server: PluginServer) -> None:
     chart(server)
     (server.repository / "values").mkdir()
@@ -314,7 +316,7 @@ def test_no_secret_is_in_the_verdict(server: PluginServer) -> None:
     assert "hunter2" not in done.err
 
 
-@pytest.mark.needs("helm")
+@pytest.mark.needs("helm3")
 def test_an_empty_result_is_refused(server: PluginServer) -> None:
     chart(server)
     template = server.app / "templates" / "map.yaml"
