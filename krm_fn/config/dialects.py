@@ -25,6 +25,8 @@ class DialectEntry:
     kinds: tuple[str, ...]
     section: str
     target: str
+    whole_group: bool = True
+    """Whether the group has no other kinds, so that another one is a slip of the pen."""
 
 
 DIALECTS: Final = (
@@ -35,6 +37,15 @@ DIALECTS: Final = (
         kinds=("ModRule",),
         section="modRules",
         target="krm_fn.dialects.modrule:DIALECT",
+    ),
+    DialectEntry(
+        name="sidecarset",
+        group="apps.kruise.io",
+        versions=("apps.kruise.io/v1beta1", "apps.kruise.io/v1alpha1"),
+        kinds=("SidecarSet",),
+        section="sidecarSets",
+        target="krm_fn.dialects.sidecarset:DIALECT",
+        whole_group=False,
     ),
 )
 
@@ -69,4 +80,5 @@ def misspelt_kind(head: Head) -> DialectEntry | None:
     """The dialect whose group an object has without being one of its kinds."""
     if dialect_of(head) is not None:
         return None
-    return next((entry for entry in DIALECTS if entry.group == head.group), None)
+    entries = (entry for entry in DIALECTS if entry.group == head.group and entry.whole_group)
+    return next(entries, None)

@@ -51,6 +51,8 @@ class Built:
     volumes: list[Json] = field(default_factory=list)
     hot: list[str] = field(default_factory=list)
     """The containers that came in as a pair."""
+    without: list[str] = field(default_factory=list)
+    """The resources that a policy reads and that some container does not have."""
 
     @property
     def injects(self) -> bool:
@@ -83,7 +85,7 @@ class _Prepared:
 
 
 def _is_hot(container: Json) -> bool:
-    return get(container, ("upgradeStrategy", "upgradeType")) == "HotUpgrade"
+    return bool(get(container, ("upgradeStrategy", "upgradeType")) == "HotUpgrade")
 
 
 class Template:
@@ -118,9 +120,11 @@ class Template:
         """
         built = Built(self.set)
         for prepared in self.init_containers:
-            built.init_containers += self._one(prepared, pod, annotations, app, sidecars)
+            resources = self._resources(prepared, pod, sidecars, built)
+            built.init_containers += self._one(prepared, resources, annotations, app)
         for prepared in self.containers:
-            built.containers += self._one(prepared, pod, annotations, app, sidecars)
+            resources = self._resources(prepared, pod, sidecars, built)
+            built.containers += self._one(prepared, resources, annotations, app)
         for prepared in (*self.init_containers, *self.containers):
             built.volumes += self._volumes(prepared)
             if prepared.hot:
@@ -133,22 +137,30 @@ class Template:
             if volume is not None:
                 yield volume
 
+    def _resources(
+        self, prepared: _Prepared, pod: Json, sidecars: frozenset[str], built: Built
+    ) -> Json | None:
+        """What the policy computes; None without one."""
+        if prepared.policy is None:
+            return None
+        try:
+            resources, without = computed(prepared.policy, pod, sidecars)
+        except EvaluationError as error:
+            where = f"SidecarSet {self.set.name}: container {prepared.container['name']}"
+            raise Refused(error.message, (self.set.ref,), where) from None
+        built.without += (name for name in without if name not in built.without)
+        return resources
+
     def _one(
         self,
         prepared: _Prepared,
-        pod: Json,
+        resources: Json | None,
         annotations: dict[str, str],
         app: AppContainers,
-        sidecars: frozenset[str],
     ) -> Iterator[Sidecar]:
         spec = prepared.spec
         container = dict(prepared.container)
-        if prepared.policy is not None:
-            try:
-                resources = computed(prepared.policy, pod, sidecars)
-            except EvaluationError as error:
-                where = f"SidecarSet {self.set.name}: container {container['name']}"
-                raise Refused(error.message, (self.set.ref,), where) from None
+        if resources is not None:
             container.pop("resources", None)
             if resources:
                 container["resources"] = resources
@@ -179,7 +191,10 @@ class Template:
 def _numbered(container: Json, name: str) -> Json:
     """One of a hot pair; it is told through annotations which of both works."""
     versions = [
-        {"name": variable, "valueFrom": {"fieldRef": {"fieldPath": f"metadata.annotations['{key}']"}}}
+        {
+            "name": variable,
+            "valueFrom": {"fieldRef": {"fieldPath": f"metadata.annotations['{key}']"}},
+        }
         for variable, key in zip(
             ("SIDECARSET_VERSION", "SIDECARSET_VERSION_ALT"), _version_keys(name), strict=True
         )

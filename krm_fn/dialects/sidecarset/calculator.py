@@ -35,7 +35,8 @@ def evaluate(text: str, variable: str, value: Value) -> Value:
     """
     if len(text) > limits.RESOURCE_EXPRESSION:
         raise LimitError(f"an expression of more than {limits.RESOURCE_EXPRESSION:,} characters")
-    result = _Parser(text, variable, value).run()
+    with limits.deep_stack():
+        result = _Parser(text, variable, value).run()
     negative = result.number < 0 if isinstance(result, Quantity) else result < 0
     if negative:
         shown = str(result) if isinstance(result, Quantity) else format_float(result)
@@ -132,7 +133,7 @@ class _Lexer:
 
 
 def _is_quantity(text: str) -> bool:
-    """A number with one of the units behind it; with any other letters it is a number that fails."""
+    """A number with a unit behind it; one with any other letters is a number that fails."""
     for n, char in enumerate(text):
         if char not in "0123456789.eE+-":
             return n > 0 and text[n:] in _UNITS
@@ -174,8 +175,10 @@ class _Parser:
         if kind:
             self.advance()
 
-    def fail(self, fault: str) -> None:
+    def fail(self, fault: str) -> Value | None:
+        """Note a failure; its value."""
         self.fault = fault
+        return None
 
     def sum(self) -> Value | None:
         left = self.product()

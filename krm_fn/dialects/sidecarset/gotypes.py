@@ -21,9 +21,11 @@ _NAMES: Final = {
     Value.BYTES: "[]uint8",
 }
 
+_PACKAGES: Final = {"kruise": "v1beta1", "configuration": "configuration"}
+"""Go's packages of types that are not Kubernetes' own."""
+
 BAD_FORMAT: Final = (
-    "quantities must match the regular expression "
-    "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
 BAD_SUFFIX: Final = "unable to parse quantity's suffix"
 BAD_NUMBER: Final = "unable to parse numeric part of quantity"
@@ -65,11 +67,19 @@ def quantity_reason(text: str) -> str:
 
 
 def _kind(value: Any) -> str:
-    if type(value) is bool:
-        return "bool"
-    if type(value) in (int, float):
-        return "number"
-    return {str: "string", list: "array", dict: "object"}.get(type(value), "null")
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "bool"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case dict():
+            return "object"
+        case _:
+            return "number"
 
 
 def _short(name: str) -> str:
@@ -84,6 +94,6 @@ def _name(type_: Type) -> str:
             return "v1.ResourceList"
         return f"map[string]{_name(type_.element)}"
     if type_.value is Value.STRUCT:
-        package = "v1beta1" if type_.struct.name.startswith("kruise.") else "v1"
-        return f"{package}.{_short(type_.struct.name)}"
+        package = type_.struct.name.partition(".")[0]
+        return f"{_PACKAGES.get(package, 'v1')}.{_short(type_.struct.name)}"
     return _NAMES.get(type_.value, type_.value.name.lower())

@@ -81,8 +81,6 @@ def same_names(built: Sequence[Built], pod: Json) -> list[tuple[str, list[Built]
             for sidecar in one.init_containers if kind == "initContainers" else one.containers:
                 bringing.setdefault(sidecar.name, []).append(one)
         clashes += (
-            (name, sets)
-            for name, sets in bringing.items()
-            if len(sets) > 1 and name not in there
+            (name, sets) for name, sets in bringing.items() if len(sets) > 1 and name not in there
         )
     return clashes

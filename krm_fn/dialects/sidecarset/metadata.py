@@ -6,13 +6,14 @@ A8 and A18.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from krm_fn.dialects.sidecarset.refused import Refused
 from krm_fn.dialects.sidecarset.sets import SidecarSet
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.mergepatch import merge_patch, same_json
+from krm_fn.values import Json
 
 RETAIN: Final = "Retain"
 OVERWRITE: Final = "Overwrite"
@@ -53,7 +54,9 @@ def merged(existing: str, patch: str) -> str:
     return existing if same_json(result, existing) else result
 
 
-def unknown_policies(entries: Iterable[dict[str, str]]) -> list[str]:
-    """Policies that Kruise silently ignores together with their entry."""
-    policies = [entry.get("patchPolicy", RETAIN) for entry in entries]
-    return [policy for policy in policies if policy not in POLICIES]
+def unknown_policies(entries: Iterable[Json]) -> Iterator[tuple[int, str]]:
+    """Entries, by index, with a policy that Kruise does not know; it ignores them silently."""
+    for n, entry in enumerate(entries):
+        policy = entry.get("patchPolicy", RETAIN)
+        if policy not in POLICIES:
+            yield n, policy

@@ -60,7 +60,9 @@ def qualified_name(text: str) -> list[str]:
     elif "/" in name:
         message = f"a qualified name {_QUALIFIED_SIGNS}"
         whole = regex_error(message, _QUALIFIED, "MyName", "my.name", "123-abc")
-        return [f"{whole} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"]
+        return [
+            f"{whole} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        ]
     elif not prefix:
         problems.append("prefix part must be non-empty")
     else:
@@ -78,7 +80,9 @@ def qualified_name(text: str) -> list[str]:
 def label_value(text: str) -> list[str]:
     problems = [too_long(63)] if _size(text) > 63 else []
     if not fits(_LABEL_VALUE, text):
-        message = f"a valid label must be an empty string or {_QUALIFIED_SIGNS.removeprefix('must ')}"
+        message = (
+            f"a valid label must be an empty string or {_QUALIFIED_SIGNS.removeprefix('must ')}"
+        )
         problems.append(regex_error(message, f"({_QUALIFIED})?", "MyValue", "my_value", "12345"))
     return problems
 
@@ -86,6 +90,8 @@ def label_value(text: str) -> list[str]:
 def dns_label(text: str) -> list[str]:
     problems = [too_long(63)] if _size(text) > 63 else []
     if not fits(_LABEL, text):
+        if fits(_SUBDOMAIN, text):
+            return [*problems, "must not contain dots"]
         message = f"a lowercase RFC 1123 label {_LOWER} or '-', {_ENDS}"
         problems.append(regex_error(message, _LABEL, "my-name", "123-abc"))
     return problems

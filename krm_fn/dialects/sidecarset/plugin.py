@@ -83,7 +83,9 @@ class Kruise:
 
     def unseen(self, targets: Sequence[tuple[Head, str]]) -> Sequence[Finding]:
         """A finding for each set that Kruise keeps under namespaces of which none is here."""
-        spaces = {namespace for head, namespace in targets if (head.group, head.kind) == ("", "Pod")}
+        spaces = {
+            namespace for head, namespace in targets if (head.group, head.kind) == ("", "Pod")
+        }
         if not spaces:
             return ()
         found: list[Finding] = []
@@ -119,6 +121,13 @@ def _is_active(pod: Json) -> bool:
     return (
         get(pod, ("status", "phase")) not in ("Succeeded", "Failed")
         and get(pod, ("metadata", "deletionTimestamp")) is None
+    )
+
+
+def _without(names: Sequence[str]) -> str:
+    return (
+        f"its resourcesPolicy reads {', '.join(names)}, which not all target containers have; in a "
+        "cluster a LimitRange may give it to them before Kruise is asked"
     )
 
 
@@ -238,6 +247,11 @@ class _Run:
         app = AppContainers(pod, frozenset().union(*(t.written for t in templates)))
         sidecars = frozenset().union(*(t.sidecars for t in templates))
         built = [t.build(pod, annotations, app, sidecars) for t in templates]
+        self.findings += (
+            Finding(Cause.WARNING, False, _without(names), (one.set.ref,))
+            for one in built
+            if (names := one.without)
+        )
         if not any(one.injects for one in built):
             return pod
         self._check_names(built, pod)
@@ -245,7 +259,7 @@ class _Run:
         if hashes is not None:
             added.update(hashes.written(built, self.options.timestamp))
         if self.options.bookkeeping is not Bookkeeping.NONE:
-            names = (one.name for one in sets)
+            names = [one.name for one in sets]
             added[bookkeeping.INJECTED_LIST] = bookkeeping.listed(annotations, names)
         for n, one in enumerate(built):
             last = n == len(built) - 1
@@ -258,9 +272,11 @@ class _Run:
         return steps[-1].object
 
     def _check_names(self, built: Sequence[Built], pod: Json) -> None:
-        """Kruise adds both of two sidecars of one name, and the API server refuses the Pod."""
+        """Kruise adds all sidecars of one name, and the API server refuses the Pod for it."""
         for name, bringing in same_names(built, pod):
             refs = tuple(dict.fromkeys(one.set.ref for one in bringing))
             names = " and ".join(dict.fromkeys(one.set.name for one in bringing))
-            message = f"container {name} comes from {names}: a Pod cannot have two of that name"
-            raise Refused(message, refs)
+            message = f"container {name} comes from {names} twice: no Pod may have two of that name"
+            if len(refs) > 1:
+                raise Refused(message.replace(" twice", ""), refs)
+            self.findings.append(Finding(Cause.WARNING, False, message, refs))

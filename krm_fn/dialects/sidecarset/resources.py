@@ -11,19 +11,21 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from krm_fn.dialects.sidecarset.calculator import as_quantity, evaluate
+from krm_fn.dialects.sidecarset.regexes import compiled
 from krm_fn.dialects.sidecarset.sets import is_native
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.kube.quantity import DECIMAL, Quantity, QuantityError, parse
 from krm_fn.lang.gofmt import quote
-from krm_fn.lang.regex import compile_regex
 from krm_fn.values import Json, get
 
 _NAMES: Final = ("cpu", "memory")
 _ZERO: Final = Quantity(0, 0, DECIMAL)
 
 
-def computed(policy: Json, pod: Json, sidecars: frozenset[str]) -> Json:
-    """The resources of a sidecar; `sidecars` are the names of containers that are no targets.
+def computed(policy: Json, pod: Json, sidecars: frozenset[str]) -> tuple[Json, list[str]]:
+    """The resources of a sidecar, and which of those that they hang on some target does not have.
+
+    `sidecars` are the names of containers that are no targets.
 
     Raises EvaluationError with Kruise's text, for which the Pod is refused.
     """
@@ -32,6 +34,7 @@ def computed(policy: Json, pod: Json, sidecars: frozenset[str]) -> Json:
     limits, requests = _together(targets, mode)
     expressions = policy["resourcesExpr"]
     resources: Json = {}
+    without: list[str] = []
     for kind, totals in (("limits", limits), ("requests", requests)):
         wanted = expressions.get(kind)
         if wanted is None:
@@ -39,19 +42,23 @@ def computed(policy: Json, pod: Json, sidecars: frozenset[str]) -> Json:
         values: dict[str, str] = {}
         for name in _NAMES:
             text = wanted.get(name, "")
-            if not text or (kind == "limits" and name not in totals):
+            if not text:
+                continue
+            if any(get(one, ("resources", kind, name)) is None for one in targets):
+                without.append(f"{kind}.{name}")
+            if kind == "limits" and name not in totals:
                 continue
             total = totals.get(name, _ZERO)
             shown = "CPU" if name == "cpu" else name
             values[name] = _value(text, total, f"failed to evaluate {shown} {kind} expression")
         if values:
             resources[kind] = values
-    return resources
+    return resources, without
 
 
 def _targets(pattern: str, pod: Json, sidecars: frozenset[str]) -> list[Json]:
     try:
-        regex = compile_regex(pattern)
+        regex = compiled(pattern)
     except CompileError as error:
         reason = f"invalid regex pattern {quote(pattern)}: {error.message}"
         raise EvaluationError(f"failed to get target containers: {reason}") from None

@@ -90,9 +90,7 @@ def restored(sidecar_set: SidecarSet, revision: Json) -> SidecarSet:
     kept = {key: given.get(key) or computed[key] for key in (HASH, HASH_WITHOUT_IMAGE)}
     annotations = {**sidecar_set.annotations, **kept}
     metadata = {**sidecar_set.metadata, "annotations": annotations}
-    return replace(
-        sidecar_set, metadata=metadata, spec=spec, whole=spec, latest_revision=str(name)
-    )
+    return replace(sidecar_set, metadata=metadata, spec=spec, whole=spec, latest_revision=str(name))
 
 
 def injects_revision(

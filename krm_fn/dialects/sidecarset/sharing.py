@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Final
 
 from krm_fn.dialects.sidecarset.names import qualified_name
@@ -21,8 +22,6 @@ _VARIABLE: Final = r"\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)"
 
 class AppContainers:
     """The containers of a Pod that sidecars take from."""
-
-    __slots__ = ("_all", "_mine", "_pod")
 
     def __init__(self, pod: Json, written: frozenset[str]) -> None:
         """`written` are the containers that this run replaces: nothing is taken from those."""
@@ -55,13 +54,17 @@ class AppContainers:
         for entry in entries:
             source = self._source(entry, annotations)
             wanted = {*entry.get("envNames", ()), entry.get("envName", "")}
-            found = {
-                variable.get("name"): variable
-                for container in self._all
-                if container.get("name") == source
-                for variable in container.get("env") or ()
-            }
-            yield from (found[name] for name in sorted(wanted) if name in found)
+            keys = [] if source is None else [f"{source}/{name}" for name in sorted(wanted)]
+            yield from (self._variables[key] for key in keys if key in self._variables)
+
+    @cached_property
+    def _variables(self) -> dict[str, Json]:
+        """All variables, by container and name; the last of a name counts."""
+        return {
+            f"{container.get('name')}/{variable.get('name')}": variable
+            for container in self._all
+            for variable in container.get("env") or ()
+        }
 
     def _source(self, entry: Json, annotations: dict[str, str]) -> str | None:
         """The name of the container to take from; None where it cannot be read."""

@@ -209,9 +209,7 @@ def _update_strategy(selector: Type) -> Struct:
         _field("weight", _INT32, always=True),
         _field("matchSelector", Type(Value.STRUCT, struct=lambda: selector.struct), always=True),
     )
-    order = _struct(
-        "kruise.UpdatePriorityOrderTerm", _field("orderedKey", _STRING, always=True)
-    )
+    order = _struct("kruise.UpdatePriorityOrderTerm", _field("orderedKey", _STRING, always=True))
     priority = _struct(
         "kruise.UpdatePriorityStrategy",
         _field("orderPriority", _list(order)),
@@ -298,9 +296,7 @@ def in_order(value: Any, type_: Type) -> Any:
     """A value with its members in Go's order, maps sorted, as json.Marshal writes it."""
     if type_.value is Value.STRUCT and type(value) is dict:
         fields = type_.struct.fields
-        return {
-            name: in_order(value[name], fields[name].type) for name in fields if name in value
-        }
+        return {name: in_order(value[name], fields[name].type) for name in fields if name in value}
     if type_.value is Value.LIST and type(value) is list and type_.element is not None:
         return [in_order(element, type_.element) for element in value]
     if type_.value is Value.MAP and type(value) is dict:
@@ -314,3 +310,16 @@ def container_in_order(container: Json, *, init: bool) -> Json:
     struct = made.init_container if init else made.container
     ordered: Json = in_order(container, _of(struct))
     return ordered
+
+
+@cache
+def whitelist_types() -> Struct:
+    """The type of the ConfigMap's JSON that says which annotations may be patched."""
+    core = Schemas(KRUISE_KUBERNETES).struct
+    rule = _struct(
+        "configuration.SidecarSetPatchMetadataWhiteRule",
+        _field("selector", _of(core("meta/v1.LabelSelector"), pointer=True)),
+        _field("allowedAnnotationKeyExprs", _STRINGS, always=True),
+    )
+    name = "configuration.SidecarSetPatchMetadataWhiteList"
+    return _struct(name, _field("rules", _list(rule), always=True))

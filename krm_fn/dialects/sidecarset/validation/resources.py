@@ -1,0 +1,105 @@
+"""Resource requirements, as the API server checks them.
+
+Source: Kubernetes 1.32 pkg/apis/core/validation/validation.go validateResourceRequirements,
+pkg/apis/core/helper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from krm_fn.dialects.sidecarset.names import qualified_name
+from krm_fn.dialects.sidecarset.validation.fields import (
+    each,
+    forbidden,
+    invalid,
+    not_found,
+    required,
+)
+from krm_fn.kube.quantity import Quantity, parse
+from krm_fn.values import Json
+
+_NATIVE: Final = ("cpu", "memory", "ephemeral-storage")
+_HUGE: Final = "hugepages-"
+_STANDARD: Final = frozenset(
+    {
+        *_NATIVE,
+        *(f"{kind}.{name}" for kind in ("requests", "limits") for name in _NATIVE),
+        "pods",
+        "resourcequotas",
+        "services",
+        "replicationcontrollers",
+        "secrets",
+        "configmaps",
+        "persistentvolumeclaims",
+        "storage",
+        "requests.storage",
+        "services.nodeports",
+        "services.loadbalancers",
+    }
+)
+
+
+def requirements(value: Json, path: str) -> Iterator[str]:
+    """What is wrong with limits, requests and claims."""
+    limits = {name: parse(text) for name, text in value.get("limits", {}).items()}
+    requests = {name: parse(text) for name, text in value.get("requests", {}).items()}
+    for name, quantity in limits.items():
+        yield from _one(name, quantity, f"{path}.limits[{name}]")
+    for name, quantity in requests.items():
+        yield from _one(name, quantity, f"{path}.requests[{name}]")
+        yield from _within(name, quantity, limits.get(name), path)
+    both = {*limits, *requests}
+    if any(name.startswith(_HUGE) for name in both) and not both & {"cpu", "memory"}:
+        yield forbidden(path, "HugePages require cpu or memory")
+    for n, claim in enumerate(value.get("claims", ())):
+        at = f"{path}.claims[{n}]"
+        if not claim.get("name"):
+            yield required(at)
+        else:
+            detail = "must be one of the names in pod.spec.resourceClaims which is empty"
+            yield not_found(at, claim["name"], detail)
+
+
+def _one(name: str, quantity: Quantity, path: str) -> Iterator[str]:
+    yield from _name(name, path)
+    if quantity.number < 0:
+        yield invalid(path, str(quantity), "must be greater than or equal to 0")
+
+
+def _name(name: str, path: str) -> Iterator[str]:
+    problems = each(path, name, qualified_name(name))
+    yield from problems
+    if "/" not in name:
+        standard = name in _STANDARD or name.startswith((_HUGE, f"requests.{_HUGE}"))
+        if not problems and not standard:
+            message = "must be a standard resource type or fully qualified"
+            yield invalid(path, name, message)
+        if name not in _NATIVE and not name.startswith(_HUGE):
+            yield invalid(path, name, "must be a standard resource for containers")
+    elif not _is_native(name) and (
+        name.startswith("requests.") or qualified_name(f"requests.{name}")
+    ):
+        yield invalid(path, name, "doesn't follow extended resource name standard")
+
+
+def _is_native(name: str) -> bool:
+    return "/" not in name or "kubernetes.io/" in name
+
+
+def _within(name: str, quantity: Quantity, limit: Quantity | None, path: str) -> Iterator[str]:
+    """A request is at most the limit, and of what cannot be shared it is the limit."""
+    divisible = _is_native(name) and not name.startswith(_HUGE)
+    if limit is None:
+        if not divisible:
+            message = "Limit must be set for non overcommitable resources"
+            yield required(f"{path}.limits", message)
+        return
+    more, less = quantity.is_more_than(limit), limit.is_more_than(quantity)
+    if not divisible and (more or less):
+        message = f"must be equal to {name} limit of {limit}"
+        yield invalid(f"{path}.requests", str(quantity), message)
+    elif more:
+        message = f"must be less than or equal to {name} limit of {limit}"
+        yield invalid(f"{path}.requests", str(quantity), message)

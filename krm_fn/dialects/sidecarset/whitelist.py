@@ -1,0 +1,119 @@
+"""Which annotations SidecarSets may patch: a ConfigMap says it.
+
+Source: OpenKruise v1.9.0 pkg/control/sidecarcontrol ValidateSidecarSetPatchMetadataWhitelist,
+pkg/util/configuration; the SidecarSet specification, A15.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from krm_fn.admission import Cluster
+from krm_fn.dialects.sidecarset.gotypes import decode_error
+from krm_fn.dialects.sidecarset.matching import LabelSelector
+from krm_fn.dialects.sidecarset.regexes import compiled
+from krm_fn.dialects.sidecarset.revisions import KRUISE_NAMESPACE
+from krm_fn.dialects.sidecarset.sets import SidecarSet
+from krm_fn.dialects.sidecarset.types import whitelist_types
+from krm_fn.errors import CompileError, DecodeError, LimitError
+from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.plan import Plan
+from krm_fn.lang.gojson import Members, Node, NotJson, parse, string
+from krm_fn.lang.regex import Regex
+from krm_fn.values import Json, get
+
+CONFIG_MAP: Final = "kruise-configuration"
+KEY: Final = "SidecarSet_PatchPodMetadata_WhiteList"
+
+ABSENT: Final = "SidecarSet patch metadata whitelist not found"
+"""Of a render this says little: the ConfigMap is the cluster's."""
+
+
+def complaint(one: SidecarSet, cluster: Cluster, gate: bool) -> str:
+    """Why the set may not patch what it does, in Kruise's words; "" where it may.
+
+    With `gate` the absence of rules that apply allows everything.
+    """
+    entries = one.whole.get("patchPodMetadata", ())
+    if not entries:
+        return ""
+    text = _text(cluster)
+    if text is None:
+        return "" if gate else ABSENT
+    try:
+        allowed = _allowed(text, one)
+    except (NotJson, LimitError, DecodeError, CompileError, _BadSelector) as error:
+        return str(getattr(error, "message", error))
+    if not allowed:
+        return "" if gate else "sidecarSet patch metadata annotation is not allowed"
+    for entry in entries:
+        for key in entry.get("annotations", {}):
+            if not any(regex.search(key) for regex in allowed):
+                return f"sidecarSet patch metadata annotation({key}) is not allowed"
+    return ""
+
+
+class _BadSelector(Exception):
+    """A rule's selector has an unknown operator."""
+
+
+def _text(cluster: Cluster) -> str | None:
+    found = cluster.get("", "ConfigMap", KRUISE_NAMESPACE, CONFIG_MAP)
+    value = get(found, ("data", KEY))
+    return None if value is None else str(value)
+
+
+def _allowed(text: str, one: SidecarSet) -> list[Regex]:
+    """The expressions of all rules that are for this set."""
+    value = _decoded(_value(parse(text)))
+    allowed: list[Regex] = []
+    for rule in value.get("rules") or ():
+        if rule.get("selector") is not None:
+            selector = LabelSelector(rule["selector"])
+            if selector.error:
+                raise _BadSelector(selector.error)
+            if not selector.matches(one.labels):
+                continue
+        allowed += map(compiled, rule.get("allowedAnnotationKeyExprs") or ())
+    return allowed
+
+
+def _decoded(value: Any) -> Json:
+    struct = whitelist_types()
+    if value is None:
+        return {}
+    try:
+        decoded: Json = Plan({}, {}).struct(struct)(value)
+    except Mismatch as mismatch:
+        raise decode_error(mismatch, struct) from None
+    return decoded
+
+
+_FIELDS: Final = {
+    name.lower(): name
+    for name in (
+        "rules",
+        "selector",
+        "allowedAnnotationKeyExprs",
+        "matchLabels",
+        "matchExpressions",
+        "key",
+        "operator",
+        "values",
+    )
+}
+
+
+def _value(node: Node, *, labels: bool = False) -> Any:
+    """A Python value, with fields under their names: Go finds them in any case."""
+    if type(node) is Members:
+        result: dict[str, Any] = {}
+        for key, member in node.pairs:
+            name = key if labels else _FIELDS.get(key.lower(), key)
+            result[name] = _value(member, labels=name == "matchLabels" and not labels)
+        return result
+    if type(node) is list:
+        return [_value(element) for element in node]
+    if node.startswith('"'):
+        return string(node)
+    return {"true": True, "false": False, "null": None}.get(node, 0)
