@@ -47,6 +47,19 @@ DIALECTS: Final = (
         target="krm_fn.dialects.sidecarset:DIALECT",
         whole_group=False,
     ),
+    DialectEntry(
+        name="kubewarden",
+        group="policies.kubewarden.io",
+        versions=("policies.kubewarden.io/v1", "policies.kubewarden.io/v1alpha2"),
+        kinds=(
+            "ClusterAdmissionPolicy",
+            "AdmissionPolicy",
+            "ClusterAdmissionPolicyGroup",
+            "AdmissionPolicyGroup",
+        ),
+        section="kubewarden",
+        target="krm_fn.dialects.kubewarden:DIALECT",
+    ),
 )
 
 _BY_KIND: Final = {(entry.group, kind): entry for entry in DIALECTS for kind in entry.kinds}

@@ -309,14 +309,13 @@ class Linked:
     def start(self, state: Any, seconds: float) -> Guest:
         """A fresh guest; `state` is what host functions find in it. Raises Fault."""
         guest = Guest(self.engine.store(), state)
-        self.engine.run(guest, lambda: self._instantiate(guest), "its start section", seconds)
+        self.enter(guest, lambda: self._instantiate(guest), "its start section", seconds)
         exported = guest.export("memory")
         if exported is not None and hasattr(exported, "data_len"):
             guest.memory = exported
         return guest
 
     def _instantiate(self, guest: Guest) -> None:
-        self._guest = guest
         if self._ready is not None:
             guest.instance = self._ready.instantiate(guest.store)
             return
@@ -342,7 +341,10 @@ class Linked:
 
         def run() -> Any:
             self._guest = guest
-            return what()
+            try:
+                return what()
+            finally:
+                self._guest = None
 
         return self.engine.run(guest, run, phase, seconds)
 

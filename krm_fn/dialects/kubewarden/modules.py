@@ -1,0 +1,146 @@
+"""Where a policy's module is: a file of the package, or a locked digest in the store.
+
+Rendering never downloads. What a URL stands for is in the lock, by digest; the bytes are in the
+store, and are what they are only if the digest says so. `krm-fn pull` fills both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from krm_fn import limits
+from krm_fn.config.sources import expand_paths
+from krm_fn.errors import ConfigError
+
+LOCK: Final = "policies.lock.json"
+STORE: Final = ".krm-fn/modules"
+_FILE: Final = "file://"
+_REMOTE: Final = ("registry://", "https://", "http://")
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_VERSION: Final = 1
+
+
+def normal_url(module: str) -> str:
+    """A module as it is locked; without a scheme it is in a registry."""
+    return module if "://" in module else f"registry://{module}"
+
+
+def local_path(module: str) -> str | None:
+    """The path of a module that is a file, None for all others."""
+    if module.startswith(_FILE):
+        return module.removeprefix(_FILE)
+    return module if module.startswith(("./", "../", "/")) else None
+
+
+def digest_of(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Modules by digest, in a directory."""
+
+    folder: str
+
+    def path(self, digest: str) -> str:
+        return os.path.join(self.folder, f"{digest.replace(':', '-')}.wasm")
+
+    def get(self, digest: str) -> bytes | None:
+        """The module of a digest; None where there is none. Raises ConfigError if it is another."""
+        try:
+            data = read_bounded(self.path(digest))
+        except FileNotFoundError:
+            return None
+        if digest_of(data) != digest:
+            raise ConfigError(
+                f"{self.path(digest)} is not what its name says: it has the digest "
+                f"{digest_of(data)}; remove it and pull again"
+            )
+        return data
+
+    def put(self, data: bytes) -> str:
+        """Keep a module; answers its digest."""
+        digest = digest_of(data)
+        os.makedirs(self.folder, exist_ok=True)
+        temporary = f"{self.path(digest)}.{os.getpid()}"
+        with open(temporary, "wb") as file:
+            file.write(data)
+        os.replace(temporary, self.path(digest))
+        return digest
+
+
+def read_bounded(path: str) -> bytes:
+    """A file of at most one byte more than a module may have."""
+    with open(path, "rb") as file:
+        return file.read(limits.WASM_MODULE + 1)
+
+
+def read_lock(path: str) -> dict[str, str]:
+    """Digests by URL; empty where there is no lock. Raises ConfigError."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            found: Any = json.load(file)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"is no lock of policies: {error}", path) from None
+    modules = found.get("modules") if type(found) is dict else None
+    if type(modules) is not dict or found.get("version") != _VERSION:
+        raise ConfigError(f"is no lock of policies (version {_VERSION})", path)
+    for url, digest in modules.items():
+        if type(digest) is not str or not _DIGEST.fullmatch(digest):
+            raise ConfigError(f"{url} is not locked by a sha256 digest", path)
+    return modules
+
+
+def write_lock(path: str, modules: dict[str, str]) -> None:
+    """Write digests by URL, sorted."""
+    text = json.dumps({"version": _VERSION, "modules": modules}, indent=2, sort_keys=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
+class Modules:
+    """The modules of a run; `lock` and `store` are paths."""
+
+    def __init__(self, lock: str, store: str) -> None:
+        self._lock_path = lock
+        self._store = Store(store)
+        self._lock: dict[str, str] | None = None
+
+    def read(self, module: str, where: str) -> bytes:
+        """A module's bytes; `where` is the field. Raises ConfigError."""
+        path = local_path(module)
+        if path is not None:
+            return _read_file(path, where)
+        url = normal_url(module)
+        if not url.startswith(_REMOTE):
+            raise ConfigError(f"{where}: {module} has a scheme that is none of a policy's")
+        if self._lock is None:
+            self._lock = read_lock(self._lock_path)
+        digest = self._lock.get(url)
+        pull = f"render never downloads; run: krm-fn pull {module}"
+        if digest is None:
+            raise ConfigError(f"{where}: {module} is not in {self._lock_path}; {pull}")
+        data = self._store.get(digest)
+        if data is None:
+            raise ConfigError(
+                f"{where}: {module} ({digest}) is not in the store {self._store.folder}; {pull}"
+            )
+        return data
+
+
+def _read_file(path: str, where: str) -> bytes:
+    for name in expand_paths([path], where):
+        try:
+            return read_bounded(name)
+        except OSError as error:
+            raise ConfigError(
+                f"{where}: {path}: {error.strerror} (looked in {os.getcwd()})"
+            ) from None
+    raise ConfigError(f"{where}: {path} does not exist (looked in {os.getcwd()})")
