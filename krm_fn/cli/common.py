@@ -30,7 +30,7 @@ from krm_fn.config.admission import (
 from krm_fn.config.sources import manifests
 from krm_fn.errors import ConfigError, InputError, KrmFnError
 from krm_fn.function import admit
-from krm_fn.report import jsonreport, text
+from krm_fn.report import ci, jsonreport, text
 from krm_fn.report.model import Report
 from krm_fn.sdk import Severity
 from krm_fn.wire import Item, Stream, read_stream
@@ -120,7 +120,8 @@ _OPTIONS: list[Callable[[Any], Any]] = [
         "reports",
         multiple=True,
         metavar="FORMAT[=FILE]",
-        help="Also write a report: text or json, to FILE or standard error. Repeatable.",
+        help="Also write a report: text, json, github (annotations) or gitlab (Code Quality), "
+        "to FILE or standard error. Repeatable.",
     ),
     click.option("--show-secrets", is_flag=True, help="Do not hide the values of Secrets."),
     click.option(
@@ -339,7 +340,12 @@ def _text_report(report: Report) -> str:
     return "".join(f"{line}\n" for line in text.lines(report, notes=True))
 
 
-REPORTS: dict[str, Callable[[Report], str]] = {"text": _text_report, "json": jsonreport.dumps}
+REPORTS: dict[str, Callable[[Report], str]] = {
+    "text": _text_report,
+    "json": jsonreport.dumps,
+    "github": ci.github,
+    "gitlab": ci.gitlab,
+}
 
 
 def use_colour(color: str, terminal: bool) -> bool:
