@@ -6,7 +6,7 @@ A8 and A18.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Final
 
 from krm_fn.dialects.sidecarset.refused import Refused
@@ -21,15 +21,19 @@ MERGE: Final = "MergePatchJson"
 POLICIES: Final = (RETAIN, OVERWRITE, MERGE)
 
 
-def patched(annotations: dict[str, str], sidecar_set: SidecarSet) -> dict[str, str]:
+def patched(
+    annotations: dict[str, str], sidecar_set: SidecarSet, settled: Container[str] = ()
+) -> dict[str, str]:
     """The annotations after the set's patches, the same object where they change nothing.
 
-    Raises Refused where a merge patch fails, which refuses the Pod.
+    Keys that are `settled` stay. Raises Refused where a merge patch fails, which refuses the Pod.
     """
     result = dict(annotations)
     for entry in sidecar_set.spec.get("patchPodMetadata", ()):
         policy = entry.get("patchPolicy", RETAIN)
         for key, value in entry.get("annotations", {}).items():
+            if key in settled:
+                continue
             if policy == OVERWRITE or (policy == RETAIN and key not in result):
                 result[key] = value
             elif policy == MERGE:
@@ -39,6 +43,21 @@ def patched(annotations: dict[str, str], sidecar_set: SidecarSet) -> dict[str, s
                     where = f"SidecarSet {sidecar_set.name}: annotation {key}"
                     raise Refused(error.message, (sidecar_set.ref,), where) from None
     return annotations if result == annotations else result
+
+
+def fresh(sets: Iterable[SidecarSet]) -> dict[str, str]:
+    """What all patches together make of no annotations.
+
+    A value that is the same is what an earlier run left, and is settled: of several merge patches
+    the first is stored as it is, with nulls that the same patch would remove from a value.
+    """
+    result: dict[str, str] = {}
+    for sidecar_set in sets:
+        try:
+            result = patched(result, sidecar_set)
+        except Refused:
+            continue
+    return result
 
 
 def merged(existing: str, patch: str) -> str:

@@ -29,7 +29,7 @@ from krm_fn.dialects.sidecarset import bookkeeping
 from krm_fn.dialects.sidecarset.build import Built, Template
 from krm_fn.dialects.sidecarset.matching import Matcher, in_order
 from krm_fn.dialects.sidecarset.merge import merged, same_names
-from krm_fn.dialects.sidecarset.metadata import patched
+from krm_fn.dialects.sidecarset.metadata import fresh, patched
 from krm_fn.dialects.sidecarset.options import Bookkeeping, Inject, Options, Revision
 from krm_fn.dialects.sidecarset.refused import Refused
 from krm_fn.dialects.sidecarset.revisions import (
@@ -62,6 +62,7 @@ class Kruise:
         self._templates = {id(one): Template(one) for one in sets}
         self._restored: dict[tuple[int, str], Template] = {}
         self._by_namespace: dict[str, list[Matcher]] = {}
+        self._fresh: dict[tuple[Template, ...], dict[str, str]] = {}
         self.prefilter = Prefilter([Selection(frozenset({""}), frozenset({"Pod"}))])
 
     def admit(
@@ -105,6 +106,13 @@ class Kruise:
         known = self._by_namespace.get(namespace)
         if known is None:
             known = self._by_namespace[namespace] = in_order(self._matchers, namespace)
+        return known
+
+    def fresh(self, templates: tuple[Template, ...]) -> dict[str, str]:
+        """What these sets make of no annotations."""
+        known = self._fresh.get(templates)
+        if known is None:
+            known = self._fresh[templates] = fresh(one.set for one in templates)
         return known
 
     def template(self, sidecar_set: SidecarSet, revision: Json | None = None) -> Template:
@@ -231,8 +239,10 @@ class _Run:
     def _patch_metadata(self, templates: Sequence[Template], steps: list[Step]) -> Json:
         pod = self.pod
         annotations: dict[str, str] = get(pod, _ANNOTATIONS) or {}
+        expected = self.plugin.fresh(tuple(templates))
+        settled = {key for key, value in expected.items() if annotations.get(key) == value}
         for template in templates:
-            changed = patched(annotations, template.set)
+            changed = patched(annotations, template.set, settled)
             if changed is not annotations:
                 annotations = changed
                 pod = with_at(pod, _ANNOTATIONS, annotations)
