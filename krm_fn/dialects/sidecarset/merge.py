@@ -7,9 +7,14 @@ pkg/util MergeVolumes; the SidecarSet specification, A7 and A10.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 from krm_fn.dialects.sidecarset.build import Built, Sidecar
+from krm_fn.dialects.sidecarset.types import KRUISE_KUBERNETES
+from krm_fn.errors import DecodeError
+from krm_fn.kube.schema import Schemas
+from krm_fn.kube.served import Served
 from krm_fn.values import Json, equal, get
 
 
@@ -47,10 +52,36 @@ def _with_sidecars(own: Any, sidecars: Iterable[Sidecar]) -> list[Json]:
     for sidecar in sidecars:
         place = places.get(sidecar.name)
         if place is not None:
-            containers[place] = sidecar.container
+            if not _same(containers[place], sidecar.container):
+                containers[place] = sidecar.container
         else:
             (before if sidecar.before else after).append(sidecar.container)
     return [*before, *containers, *after]
+
+
+def _same(there: Json, container: Json) -> bool:
+    """Whether the API server would show both as one, since it fills in the same defaults.
+
+    A sidecar of an earlier run comes back with them, and stays as it is.
+    """
+    if equal(there, container):
+        return True
+    if not (there.keys() >= container.keys() and there.get("image") == container.get("image")):
+        return False
+    try:
+        return equal(_shown(there), _shown(container))
+    except DecodeError:
+        return False
+
+
+def _shown(container: Json) -> Any:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": {"containers": [container]}}
+    return _served().form(pod).object["spec"]["containers"][0]
+
+
+@cache
+def _served() -> Served:
+    return Served(Schemas(KRUISE_KUBERNETES))
 
 
 def _with_new(own: Any, volumes: Iterable[Json]) -> list[Json]:

@@ -27,7 +27,7 @@ from krm_fn.admission import (
 )
 from krm_fn.dialects.sidecarset import bookkeeping
 from krm_fn.dialects.sidecarset.build import Built, Template
-from krm_fn.dialects.sidecarset.matching import Matcher, in_order
+from krm_fn.dialects.sidecarset.matching import LabelSelector, Matcher, in_order
 from krm_fn.dialects.sidecarset.merge import merged, same_names
 from krm_fn.dialects.sidecarset.metadata import fresh, patched
 from krm_fn.dialects.sidecarset.options import Bookkeeping, Inject, Options, Revision
@@ -200,15 +200,22 @@ class _Run:
             rule = matcher.set.ref
             raise Refused(pods.error, (rule,), f"SidecarSet {matcher.set.name}")
         if matcher.controller_keys and self.request.workload is not None:
-            unknown = [key for key in matcher.controller_keys if key not in self.labels]
-            if unknown:
-                message = (
-                    f"selects Pods by a controller-added label ({', '.join(unknown)}), which no "
-                    "template has; it is taken for absent"
-                )
-                rules = (matcher.set.ref,)
-                self.findings.append(Finding(Cause.WARNING, False, message, rules))
+            return self._matches_template(matcher, pods)
         return pods.matches(self.labels)
+
+    def _matches_template(self, matcher: Matcher, selector: LabelSelector) -> bool:
+        """A template has not all labels of its Pods; what hangs on those is told, and absent."""
+        unknown = [key for key in matcher.controller_keys if key not in self.labels]
+        known = [r for r in selector.requirements if r.key not in unknown]
+        if not all(requirement.matches(self.labels) for requirement in known):
+            return False
+        if unknown:
+            message = (
+                f"selects Pods by a controller-added label ({', '.join(unknown)}), which no "
+                "template has; it is taken for absent"
+            )
+            self.findings.append(Finding(Cause.WARNING, False, message, (matcher.set.ref,)))
+        return selector.matches(self.labels)
 
     def _version(self, matcher: Matcher) -> Template:
         """The set as it injects into this Pod."""
