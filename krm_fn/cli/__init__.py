@@ -16,6 +16,7 @@ from krm_fn.cli.diff import diff
 from krm_fn.cli.helm_plugin import helm_plugin
 from krm_fn.cli.kustomize_plugin import kustomize_plugin
 from krm_fn.cli.lint import lint
+from krm_fn.cli.pull import pull
 from krm_fn.cli.show import show
 from krm_fn.cli.version import version
 from krm_fn.errors import KrmFnError
@@ -42,6 +43,7 @@ for command in (
     diff,
     show,
     lint,
+    pull,
     kustomize_plugin,
     helm_plugin,
     cmp,

@@ -1,0 +1,60 @@
+"""`krm-fn pull`: fetch modules of policies into the store and the lock.
+
+The one command that opens a socket.
+"""
+
+from __future__ import annotations
+
+import click
+
+from krm_fn.errors import ConfigError
+
+
+@click.command()
+@click.argument("policies", nargs=-1, required=True, metavar="POLICY...")
+@click.option(
+    "--lock",
+    metavar="FILE",
+    help="Where digests are written down.  [default: policies.lock.json]",
+)
+@click.option("--store", metavar="DIR", help="Where modules are kept.  [default: .krm-fn/modules]")
+def pull(policies: tuple[str, ...], lock: str | None, store: str | None) -> None:
+    """Fetch WebAssembly modules into the store and lock them by digest.
+
+    POLICY is what a policy names as its module: registry://ghcr.io/org/policy:v1 (or without
+    registry://), or an https:// address. Commit the lock; a render then uses these bytes and no
+    others, and downloads nothing. Pulling again moves a tag's digest to where it is now.
+
+    \b
+    krm-fn pull ghcr.io/kubewarden/policies/pod-privileged:v0.3.2
+    """
+    from krm_fn.dialects.kubewarden.modules import (
+        LOCK,
+        STORE,
+        Store,
+        local_path,
+        normal_url,
+        read_lock,
+        write_lock,
+    )
+    from krm_fn.dialects.kubewarden.registry import download
+    from krm_fn.dialects.kubewarden.sections import read_module
+
+    path = lock or LOCK
+    known = read_lock(path)
+    modules = Store(store or STORE)
+    for policy in policies:
+        if local_path(policy) is not None:
+            raise ConfigError(f"{policy} is a file already; there is nothing to pull")
+        url = normal_url(policy)
+        data = download(url)
+        try:
+            read_module(data)
+            digest = modules.put(data)
+        except OSError as error:
+            raise ConfigError(f"{modules.folder}: {error.strerror}") from None
+        before = known.get(url)
+        known[url] = digest
+        write_lock(path, known)
+        moved = f" (was {before})" if before not in (None, digest) else ""
+        click.echo(f"{url} {digest}{moved}")
