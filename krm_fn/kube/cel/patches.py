@@ -167,7 +167,9 @@ class _Converter:
         if (kind is list or kind is dict) and self._is_live(value):
             return value
         if kind is list:
-            return [self.value(inner) for inner in value]
+            return Leaf([self.value(inner) for inner in value], "[]ref.Val")
+        if kind is Type:
+            return value.name
         return Leaf(value, _native_type(value))
 
 
@@ -228,6 +230,8 @@ def _leaf_json(leaf: Leaf) -> Any:
     value = leaf.value
     if leaf is NIL_LIST:
         return None
+    if type(value) is list:
+        return merged_json(value)
     if value is None:
         return 0
     if isinstance(value, (Address, Network, Semver)):
@@ -380,6 +384,8 @@ def _json_key(key: Any) -> str:
     if type(key) is str:
         return key
     name = v.type_of(v.key_value(key)).name
+    if name == "bool":
+        raise EvaluationError("type conversion error from bool to 'string'")
     raise EvaluationError(f"unsupported type conversion from '{name}' to string")
 
 
@@ -398,6 +404,8 @@ def _structure(value: Any) -> Any:
     if isinstance(value, Leaf):
         if value is NIL_LIST:
             return []
+        if type(value.value) is list:
+            return _structure(value.value)
         if type(value.value) is UInt:
             return _number(float(value.value.value))
         if type(value.value) is bytes:

@@ -365,7 +365,10 @@ def _addition(first: Run, second: Run) -> Run:
         # Texts and lists are copied: paid for before they are made.
         if type(a) in _GROWING and type(b) in _GROWING:
             frame[0].spend((len(a) + len(b)) // 10)
-            if v.is_list(a) and v.is_list(b) and len(a) and len(b):
+            if type(a) is ListView and v.is_list(b):
+                # Upstream makes a list of its own here, as a literal does.
+                return [*a, *v.elements(b)]
+            if type(a) is list and v.is_list(b) and len(a) and len(b):
                 joined = [*a, *b]
                 frame[0].joined.append(joined)
                 return joined

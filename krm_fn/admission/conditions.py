@@ -1,0 +1,105 @@
+"""Expressions that are evaluated together: the matchConditions of a policy or a webhook, and such.
+
+They share a budget and the values of variables. Loaded only where there is one, since it needs CEL.
+Source: apiserver v0.37, pkg/admission/plugin/cel/condition.go and
+pkg/admission/plugin/webhook/matchconditions/matcher.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from krm_fn.errors import CompileError, EvaluationError
+from krm_fn.kube.cel import Pool, PoolError, Variables, evaluate
+from krm_fn.kube.cel.evaluation import CONDITIONS_COST
+from krm_fn.lang.cel import Environment, Program, types
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A text with its program, or why it has none."""
+
+    source: str
+    program: Program | CompileError
+
+
+def compile_expression(
+    source: str, environment: Environment, returns: Sequence[types.Type] = ()
+) -> Expression:
+    """Compile a text; an error is kept, since it is told when the expression is evaluated."""
+    try:
+        return Expression(source, environment.compile(source, returns))
+    except CompileError as error:
+        return Expression(source, error)
+
+
+class Result(NamedTuple):
+    """The value of an expression, or its error in the words of the API server."""
+
+    value: Any = None
+    error: str = ""
+
+
+def evaluate_all(
+    expressions: Sequence[Expression | None],
+    variables: Variables,
+    bindings: Mapping[str, Any],
+    pool: Pool,
+) -> list[Result]:
+    """The values of expressions, in order; None has the value None.
+
+    Raises PoolError where what they may cost together is spent: then none of them counts.
+    """
+    bound = variables.bind(bindings, pool.spend)
+    return [Result() if one is None else evaluate_one(one, bound, pool) for one in expressions]
+
+
+def evaluate_one(expression: Expression, bound: Mapping[str, Any], pool: Pool) -> Result:
+    """The value of an expression; `bound` from `Variables.bind`. Raises PoolError."""
+    program = expression.program
+    if isinstance(program, CompileError):
+        return Result(error=f"compilation error: {program.message}")
+    try:
+        return Result(evaluate(program, bound, pool).value)
+    except PoolError:
+        raise
+    except EvaluationError as error:
+        return Result(error=f"expression '{expression.source}' resulted in error: {error.message}")
+
+
+class Decision(NamedTuple):
+    """Whether all conditions hold. `error` says why nobody can tell."""
+
+    holds: bool
+    error: str = ""
+
+
+class MatchConditions:
+    """The conditions of one policy or webhook."""
+
+    def __init__(
+        self, sources: Sequence[str], environment: Environment, variables: Variables
+    ) -> None:
+        self.expressions = [
+            compile_expression(source, environment, [types.BOOL]) for source in sources
+        ]
+        self._variables = variables
+
+    def decide(self, bindings: Mapping[str, Any]) -> Decision:
+        """Evaluate all; a false one decides, whatever errors there are."""
+        if not self.expressions:
+            return Decision(True)
+        try:
+            results = evaluate_all(
+                self.expressions, self._variables, bindings, Pool(CONDITIONS_COST)
+            )
+        except PoolError as error:
+            return Decision(False, error.message)
+        if any(result.value is False for result in results):
+            return Decision(False)
+        errors = list(dict.fromkeys(result.error for result in results if result.error))
+        if not errors:
+            return Decision(True)
+        return Decision(False, errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")

@@ -1,0 +1,247 @@
+"""Which policies are asked about a request, through which bindings, with which params.
+
+Everything is decided on the object as the plugin gets it, before any policy runs. What goes wrong
+here is an error of the configuration, which failurePolicy covers.
+Source: apiserver v0.37, pkg/admission/plugin/policy/generic/policy_dispatcher.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from krm_fn.admission import Cluster, Request
+from krm_fn.admission.matching import Answer, Constraints, Matched, match, own_namespace
+from krm_fn.dialects.policies.spec import DENY, Binding, ParamKind, ParamRef, Policy
+from krm_fn.errors import DecodeError
+from krm_fn.kube.resources import built_in
+from krm_fn.kube.schema import Schemas
+from krm_fn.kube.selectors import SelectorError, from_label_selector
+from krm_fn.values import Json, get
+
+
+class ConfigurationError(Exception):
+    """A policy or binding cannot be used for a request; the message is the API server's."""
+
+
+class Param(NamedTuple):
+    """Params of one call. `built_in` tells those of a Go type, which CEL reads as such."""
+
+    namespace: str
+    name: str
+    value: Json
+    built_in: bool
+
+
+class Call(NamedTuple):
+    """One evaluation of a policy. `param` is None where there are none."""
+
+    policy: Policy
+    binding: Binding
+    matched: Matched
+    param: Param | None
+
+    @property
+    def key(self) -> str:
+        """What tells this call from others of the same request."""
+        param = self.param
+        at = "" if param is None else f"{param.namespace}/{param.name}"
+        return f"{self.policy.name} {self.binding.name} {at}"
+
+
+class Misconfigured(NamedTuple):
+    """A policy, or one of its bindings, that cannot be used for a request."""
+
+    policy: Policy
+    binding: Binding | None
+    message: str
+
+
+class Undecided(NamedTuple):
+    """A policy of which nobody can know whether it is about a request, and why."""
+
+    policy: Policy
+    why: str
+
+
+class Noted(NamedTuple):
+    """What was taken for granted about a request."""
+
+    policy: Policy
+    what: str
+
+
+Found = Call | Misconfigured | Undecided | Noted
+
+_EXCLUDED: Final = {
+    "authentication.k8s.io": frozenset(("tokenreviews", "selfsubjectreviews")),
+    "authorization.k8s.io": frozenset(
+        (
+            "localsubjectaccessreviews",
+            "selfsubjectaccessreviews",
+            "selfsubjectrulesreviews",
+            "subjectaccessreviews",
+        )
+    ),
+    "admissionregistration.k8s.io": frozenset(
+        (
+            "mutatingadmissionpolicies",
+            "mutatingadmissionpolicybindings",
+            "validatingadmissionpolicies",
+            "validatingadmissionpolicybindings",
+        )
+    ),
+}
+
+
+def is_excluded(request: Request) -> bool:
+    """Whether no policy is ever asked about a resource."""
+    return request.resource.plural in _EXCLUDED.get(request.head.group, ())
+
+
+class Switchboard:
+    """Finds the calls for requests.
+
+    `params_form` gives the form in which a params object is stored. Policies come in the order of
+    their names, bindings and params, too; a real API server has no order.
+    """
+
+    def __init__(
+        self,
+        bound: Sequence[tuple[Policy, Sequence[Binding]]],
+        schemas: Schemas,
+        params_form: Callable[[Json], Json],
+    ) -> None:
+        self.bound = sorted(bound, key=lambda pair: pair[0].name)
+        self._schemas = schemas
+        self._params_form = params_form
+
+    def find(self, request: Request, cluster: Cluster) -> Iterator[Found]:
+        """All calls for a request, and what is to be said of policies that give none."""
+        for policy, bindings in self.bound:
+            yield from self._find(policy, bindings, request, cluster)
+
+    def _find(
+        self, policy: Policy, bindings: Sequence[Binding], request: Request, cluster: Cluster
+    ) -> Iterator[Found]:
+        try:
+            if policy.constraints is None:
+                raise ConfigurationError("policy contained no match constraints, a required field")
+            answer = _match(policy.constraints, request, cluster)
+            if answer.matched is not None:
+                self._check_param_kind(policy.param_kind, cluster)
+        except ConfigurationError as error:
+            yield Misconfigured(policy, None, str(error))
+            return
+        yield from _said(policy, answer)
+        if answer.matched is None:
+            return
+        for binding in sorted(bindings, key=lambda binding: binding.name):
+            try:
+                narrowed = Answer(answer.matched)
+                if binding.constraints is not None:
+                    narrowed = _match(binding.constraints, request, cluster)
+                yield from _said(policy, narrowed)
+                if narrowed.matched is None:
+                    continue
+                params = self._params(policy, binding, request, cluster)
+            except ConfigurationError as error:
+                yield Misconfigured(policy, binding, str(error))
+                continue
+            for param in params:
+                yield Call(policy, binding, answer.matched, param)
+
+    # Params
+
+    def _check_param_kind(self, kind: ParamKind | None, cluster: Cluster) -> None:
+        if kind is not None and not self._is_known(kind, cluster):
+            group, _, version = kind.api_version.rpartition("/")
+            shown = f"{group}/{version}, Kind={kind.kind}"
+            raise ConfigurationError(f"failed to find resource referenced by paramKind: '{shown}'")
+
+    def _is_known(self, kind: ParamKind, cluster: Cluster) -> bool:
+        if self._schemas.kind(kind.api_version, kind.kind) is not None:
+            return True
+        group, _, version = kind.api_version.rpartition("/")
+        if built_in(group, kind.kind) is not None:
+            return False
+        crd = cluster.crd(group, kind.kind)
+        if crd is not None:
+            versions = get(crd, ("spec", "versions"), [])
+            return any(get(one, ("name",)) == version for one in versions)
+        return any(True for _ in cluster.list(group, kind.kind))
+
+    def _params(
+        self, policy: Policy, binding: Binding, request: Request, cluster: Cluster
+    ) -> Sequence[Param | None]:
+        kind, ref = policy.param_kind, binding.param_ref
+        if kind is None or ref is None:
+            return [None]
+        namespaced = cluster.resource_for(kind.api_version.rpartition("/")[0], kind.kind).namespaced
+        namespace = ref.namespace or own_namespace(request.head, request.namespace)
+        if namespaced and not namespace:
+            raise ConfigurationError(
+                "cannot use namespaced paramRef in policy binding that matches cluster-scoped "
+                "resources"
+            )
+        if ref.namespace and not namespaced:
+            raise ConfigurationError(
+                "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"
+            )
+        found = self._referenced(kind, ref, namespace if namespaced else "", cluster)
+        if not found and ref.not_found == DENY:
+            raise ConfigurationError(
+                "no params found for policy binding with `Deny` parameterNotFoundAction"
+            )
+        return found
+
+    def _referenced(
+        self, kind: ParamKind, ref: ParamRef, namespace: str, cluster: Cluster
+    ) -> list[Param]:
+        group = kind.api_version.rpartition("/")[0]
+        if ref.name:
+            if ref.selector is not None:
+                raise ConfigurationError(
+                    "paramRef.name and paramRef.selector are mutually exclusive"
+                )
+            value = cluster.get(group, kind.kind, namespace, ref.name)
+            return [] if value is None else [self._param(kind, namespace, value)]
+        if ref.selector is None:
+            raise ConfigurationError("one of name or selector must be provided")
+        try:
+            selector = from_label_selector(ref.selector)
+        except SelectorError as error:
+            raise ConfigurationError(error.message) from None
+        found = [
+            self._param(kind, namespace, value)
+            for value in cluster.list(group, kind.kind, namespace)
+            if selector.matches(_labels(value))
+        ]
+        return sorted(found, key=lambda param: (param.namespace, param.name))
+
+    def _param(self, kind: ParamKind, namespace: str, value: Json) -> Param:
+        built_in = self._schemas.kind(kind.api_version, kind.kind) is not None
+        try:
+            value = self._params_form({**value, "apiVersion": kind.api_version})
+        except DecodeError as error:
+            raise ConfigurationError(f"params cannot be read: {error.message}") from None
+        return Param(namespace, str(get(value, ("metadata", "name"), "")), value, built_in)
+
+
+def _match(constraints: Constraints, request: Request, cluster: Cluster) -> Answer:
+    try:
+        return match(constraints, request, cluster)
+    except SelectorError as error:
+        raise ConfigurationError(f"Internal error occurred: {error.message}") from None
+
+
+def _said(policy: Policy, answer: Answer) -> Iterator[Found]:
+    if answer.undecided:
+        yield Undecided(policy, answer.undecided)
+    for note in answer.notes:
+        yield Noted(policy, note)
+
+
+def _labels(value: Json) -> dict[str, Any]:
+    labels = get(value, ("metadata", "labels"), {})
+    return labels if type(labels) is dict else {}

@@ -1,0 +1,103 @@
+"""What both plugins are given, and what both have to say of policies.
+
+Nothing here knows how a policy is evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from krm_fn.admission import Cause, Cluster, Finding, Request
+from krm_fn.admission.activation import Authorizer
+from krm_fn.admission.matching import may_match, only_pods
+from krm_fn.admission.views import ServedForm
+from krm_fn.dialects.policies.spec import Policy
+from krm_fn.errors import DecodeError
+from krm_fn.kube.schema import Schemas
+from krm_fn.kube.served import Form, Served
+from krm_fn.values import Json
+from krm_fn.wire import Head
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A request as policies see it, and how what they made of its object comes back."""
+
+    request: Request
+    put: Callable[[Json], Json]
+
+
+class TypesOnly:
+    """Makes typed objects without the API server's defaults, where `Served` makes served ones."""
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+
+    def form(self, value: Json, namespace: str = "") -> Form:
+        """The typed object. Raises DecodeError."""
+        return Form(self._served.typed(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a run knows. `version` is that of expressions: (1, 37).
+
+    `typed` makes typed objects without defaults. `stored` gives params as the API server stores
+    them. `as_written`: objects come as they are written, and policies see their types only.
+    """
+
+    schemas: Schemas
+    version: tuple[int, int]
+    typed: Served
+    cluster: Cluster
+    authorizer: Authorizer
+    stored: Callable[[Json], Json]
+    as_written: bool = False
+
+    def shown(self, request: Request) -> Shown:
+        """A request as policies see it."""
+        if not self.as_written:
+            return Shown(request, lambda value: value)
+        view = ServedForm(self.typed.typed)
+        try:
+            typed = view.get(request.object)
+            old = None if request.old_object is None else self.typed.typed(request.old_object)
+        except DecodeError:
+            return Shown(request, lambda value: value)
+        shown = replace(request, object=typed, old_object=old)
+        return Shown(shown, lambda value: view.put(request.object, value)[0])
+
+    def pods_only(self, policy: Policy) -> bool:
+        """Whether a policy is about Pods alone."""
+        return policy.constraints is not None and only_pods(policy.constraints)
+
+
+def undecided_namespace(policy: Policy, request: Request) -> Finding:
+    """A policy reads what nobody knows of a namespace."""
+    message = (
+        f"reads namespaceObject, and of namespace {request.namespace} only the name is known; add "
+        "the Namespace to the items or to context.namespaces"
+    )
+    return Finding(Cause.UNDECIDED, False, message, (policy.ref,))
+
+
+def unseen_policies(
+    policies: Sequence[Policy], targets: Sequence[tuple[Head, str]], cluster: Cluster
+) -> list[Finding]:
+    """A finding for each policy that could match none of the objects."""
+    findings = []
+    heads = [head for head, _ in targets]
+    for policy in policies:
+        constraints = policy.constraints
+        if constraints is None or any(may_match(constraints, head, cluster) for head in heads):
+            continue
+        objects = "object" if len(heads) == 1 else f"{len(heads)} objects"
+        kinds = sorted({head.kind for head in heads})
+        named = ", ".join(kinds[:5]) + (", ..." if len(kinds) > 5 else "")
+        message = (
+            f"{policy.ref} matches none of the {objects} ({named}): its matchConstraints name "
+            "other resources"
+        )
+        findings.append(Finding(Cause.WARNING, False, message, (policy.ref,)))
+    return findings

@@ -1,0 +1,335 @@
+"""MutatingAdmissionPolicy as a plugin of the chain: one, however many policies there are.
+
+Source: apiserver v0.37, pkg/admission/plugin/policy/mutating/dispatcher.go and
+pkg/admission/plugin/policy/generic/policy_dispatcher.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from krm_fn.admission import (
+    Cause,
+    Cluster,
+    Finding,
+    Operation,
+    Phase,
+    Prefilter,
+    Request,
+    Response,
+    RuleRef,
+    Step,
+    Trace,
+)
+from krm_fn.admission.matching import Matched, ResourcePrefilter
+from krm_fn.dialects.policies.calls import (
+    Call,
+    Misconfigured,
+    Noted,
+    Switchboard,
+    Undecided,
+    is_excluded,
+)
+from krm_fn.dialects.policies.common import Settings, undecided_namespace, unseen_policies
+from krm_fn.dialects.policies.denial import Because, Denial, Refused, internal_error
+from krm_fn.dialects.policies.expressions import Circumstances, Compiled, Copy
+from krm_fn.dialects.policies.hints import hinted
+from krm_fn.dialects.policies.patching import Objects, as_json
+from krm_fn.dialects.policies.spec import APPLY, IF_NEEDED, IGNORE, Binding, Mutation, Policy
+from krm_fn.errors import CompileError, EvaluationError
+from krm_fn.kube.cel import Pool, PoolError, evaluate, json_patch, object_patch
+from krm_fn.kube.cel.objects import JSON_PATCH, OBJECT
+from krm_fn.lang.cel import Program, types
+from krm_fn.values import Json, Path
+
+CONDITIONS = "conditions"
+"""The key under which a second pass evaluates conditions again, which it does for all policies."""
+
+
+class Mutator:
+    """One mutation, compiled."""
+
+    def __init__(self, policy: Policy, index: int, mutation: Mutation, compiled: Compiled) -> None:
+        self.ref = replace(policy.ref, part=f"spec.mutations[{index}]")
+        part = "applyConfiguration" if mutation.patch_type == APPLY else "jsonPatch"
+        self.path: Path = ("spec", "mutations", index, part, "expression")
+        self._source = mutation.expression or ""
+        self._applies = mutation.patch_type == APPLY
+        self._variables = compiled.variables
+        returns = OBJECT if self._applies else types.list_of(JSON_PATCH)
+        self.program: Program | CompileError
+        try:
+            self.program = compiled.extended(mutation=True).compile(self._source, [returns])
+        except CompileError as error:
+            self.program = error
+
+    def mutate(self, live: Json, bindings: dict[str, Any], objects: Objects) -> Json:
+        """The object after this mutation.
+
+        Raises EvaluationError for what failurePolicy covers, and Refused for what it does not.
+        """
+        objects.check_known(live)
+        if isinstance(self.program, CompileError):
+            raise EvaluationError(self.program.message)
+        pool = Pool()
+        bound = self._variables.bind(bindings, pool.spend)
+        try:
+            value, joined = evaluate(self.program, bound, pool)
+        except PoolError:
+            raise
+        except EvaluationError as error:
+            text = f"expression '{self._source}' resulted in error: {error.message}"
+            raise EvaluationError(text) from None
+        seen = [bindings["object"], bindings["oldObject"], bindings["params"]]
+        if self._applies:
+            return objects.merge(live, object_patch(value, seen, joined))
+        return objects.patch(live, json_patch(value, seen, joined))
+
+
+class _Policy(Compiled):
+    """A policy with its mutators, of which there may be too few."""
+
+    def __init__(self, policy: Policy, version: tuple[int, int]) -> None:
+        super().__init__(policy, version)
+        self.mutators = [
+            Mutator(policy, n, mutation, self)
+            for n, mutation in enumerate(policy.mutations)
+            if mutation.expression is not None
+        ]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one pass of the policies came to."""
+
+    object: Json
+    steps: list[Step] = field(default_factory=list)
+    denial: Denial | None = None
+    findings: list[Finding] = field(default_factory=list)
+    """What there is to say besides the denial."""
+    reinvocable: set[str] = field(default_factory=set)
+    dirty: bool = False
+
+
+class MutatingPolicies:
+    """All MutatingAdmissionPolicies of a run, in the order of their names."""
+
+    name = "mutating policies"
+    phase = Phase.MUTATING_POLICY
+    order = ("", "")
+
+    def __init__(
+        self,
+        bound: Sequence[tuple[Policy, Sequence[Binding]]],
+        settings: Settings,
+        objects: Objects,
+    ) -> None:
+        self._settings = settings
+        self._objects = objects
+        self._switchboard = Switchboard(bound, settings.schemas, settings.stored)
+        self._compiled = {policy.name: _Policy(policy, settings.version) for policy, _ in bound}
+        self._bound = bound
+        constraints = [policy.constraints for policy, _ in bound if policy.constraints is not None]
+        self.prefilter: Prefilter = ResourcePrefilter(constraints, settings.cluster)
+        # Only these can come to anything in a second pass that they did not come to in the first.
+        self._may_err = any(
+            policy.conditions or policy.param_kind or any(b.constraints for b in bindings)
+            for policy, bindings in bound
+        )
+
+    def admit(
+        self,
+        request: Request,
+        cluster: Cluster,
+        trace: Trace,
+        only: frozenset[str] | None = None,
+    ) -> Response:
+        """Admit one object."""
+        shown = self._settings.shown(request)
+        outcome = self.evaluate(shown.request, cluster, only)
+        findings = tuple(outcome.findings)
+        if outcome.denial is not None:
+            findings = (*(hinted(one) for one in outcome.denial.findings()), *findings)
+        changed = outcome.object is not shown.request.object
+        return Response(
+            object=shown.put(outcome.object) if changed else None,
+            steps=tuple(replace(step, object=shown.put(step.object)) for step in outcome.steps),
+            findings=findings,
+            reinvocable=frozenset(outcome.reinvocable),
+            dirty=outcome.dirty,
+        )
+
+    def evaluate(
+        self, request: Request, cluster: Cluster, only: frozenset[str] | None = None
+    ) -> Outcome:
+        """One pass over all policies; `only` as in `admit`."""
+        if is_excluded(request) or request.operation is Operation.DELETE:
+            return Outcome(request.object)
+        run = _Pass(self, request, cluster, only)
+        try:
+            run.run()
+        except Refused as refused:
+            run.outcome.denial = refused.denial
+            run.outcome.object = request.object
+            run.outcome.steps = []
+            run.outcome.dirty = False
+        return run.outcome
+
+    def compile_errors(self) -> Iterator[tuple[RuleRef, Path, str]]:
+        """Expressions that do not compile: the policy, where, and why."""
+        for compiled in self._compiled.values():
+            yield from compiled.compile_errors()
+            for mutator in compiled.mutators:
+                if isinstance(mutator.program, CompileError):
+                    yield compiled.policy.ref, mutator.path, mutator.program.message
+
+    def unseen(self, targets: Sequence[Any]) -> Sequence[Finding]:
+        """A finding for each policy that could match none of the objects."""
+        policies = [policy for policy, _ in self._bound]
+        return unseen_policies(policies, targets, self._settings.cluster)
+
+    def pods_only(self) -> Sequence[RuleRef]:
+        """The policies that are about Pods alone."""
+        return [policy.ref for policy, _ in self._bound if self._settings.pods_only(policy)]
+
+
+class _Pass:
+    """The state of one pass over the policies."""
+
+    def __init__(
+        self,
+        plugin: MutatingPolicies,
+        request: Request,
+        cluster: Cluster,
+        only: frozenset[str] | None,
+    ) -> None:
+        self.plugin = plugin
+        self.settings = plugin._settings
+        self.request = request
+        self.cluster = cluster
+        self.only = only
+        self.outcome = Outcome(request.object)
+        self.copies: dict[Matched, Copy] = {}
+        self.steps: dict[Matched, list[Step]] = {}
+        self.last: Copy | None = None
+        self.errors: list[tuple[Policy, Because, str]] = []
+
+    def run(self) -> None:
+        calls: list[Call] = []
+        for found in self.plugin._switchboard.find(self.request, self.cluster):
+            match found:
+                case Call():
+                    calls.append(found)
+                case Misconfigured(policy, binding, message):
+                    self.misconfigured(policy, binding, message)
+                case Undecided(policy, why):
+                    self.tell(Cause.UNDECIDED, policy, why)
+                case Noted(policy, what):
+                    self.tell(Cause.WARNING, policy, what)
+        circumstances = Circumstances(
+            self.request, self.cluster, self.settings.typed, self.settings.authorizer
+        )
+        for call in calls:
+            self.call(call, circumstances)
+        self.finish()
+
+    def call(self, call: Call, circumstances: Circumstances) -> None:
+        policy = call.policy
+        compiled = self.plugin._compiled[policy.name]
+        if len(compiled.mutators) != len(policy.mutations):
+            raise internal_error(
+                f"expected {len(policy.mutations)} compiled evaluators for policy {policy.name}, "
+                f"got {len(compiled.mutators)}"
+            ).by(policy.ref)
+        schemas = self.settings.schemas
+        copy = self.copies.get(call.matched)
+        if copy is None:
+            copy = Copy(call.matched, self.request, schemas, lazy=False)
+            self.copies[call.matched] = copy
+        if policy.conditions:
+            copy.read_in_place()
+            seen = {**circumstances.condition_bindings(call, schemas), **copy.bindings()}
+            decision = compiled.decide(seen)
+            if decision.error:
+                self.failed(call, decision.error)
+            if not decision.holds:
+                return
+        if self.only is not None and call.key not in self.only:
+            return
+        if compiled.reads_unknown and not circumstances.known_namespace():
+            self.outcome.findings.append(undecided_namespace(policy, self.request))
+            return
+        bindings = circumstances.bindings(call, compiled, schemas)
+        for mutator in compiled.mutators:
+            self.last = copy
+            try:
+                after = mutator.mutate(
+                    copy.value, {**bindings, **copy.bindings()}, self.plugin._objects
+                )
+            except EvaluationError as error:
+                self.failed(call, error.message)
+                continue
+            except Refused as refused:
+                raise refused.by(mutator.ref) from None
+            if after is not copy.value:
+                self.steps.setdefault(call.matched, []).append(Step((mutator.ref,), after))
+            copy.set(after)
+        if policy.reinvocation == IF_NEEDED:
+            self.outcome.reinvocable.add(call.key)
+
+    def finish(self) -> None:
+        """Take the last copy's object, as upstream does, and the errors that are not ignored."""
+        outcome = self.outcome
+        if self.last is not None and self.last.dirty:
+            own = self.request.object["apiVersion"]
+            outcome.dirty = True
+            outcome.object = self.in_own_version(self.last.value, own)
+            outcome.steps = [
+                replace(step, object=self.in_own_version(step.object, own))
+                for step in self.steps.get(self.last.matched, ())
+            ]
+            if self.plugin._may_err:
+                outcome.reinvocable.add(CONDITIONS)
+        failing = []
+        for policy, because, reason in self.errors:
+            if policy.failure_policy == IGNORE:
+                message = f"ignored (failurePolicy: Ignore): {because.message}"
+                outcome.findings.append(Finding(Cause.NOTE, False, message, because.rules))
+            else:
+                failing.append((because, reason))
+        if failing:
+            first, reason = failing[0]
+            causes = tuple(because for because, _ in failing)
+            outcome.denial = Denial(first.message, reason, 403, causes)
+
+    def in_own_version(self, value: Json, own: str) -> Json:
+        """A copy's object as the request has it: in its version, and as JSON reads back."""
+        if self.settings.schemas.kind(value["apiVersion"], value["kind"]) is None:
+            value = as_json(value)
+        assert self.last is not None
+        if value["apiVersion"] == own or value["apiVersion"] != self.last.matched.api_version:
+            return value
+        return {**value, "apiVersion": own}
+
+    def failed(self, call: Call, message: str) -> None:
+        text = f"policy '{call.policy.name}' with binding '{call.binding.name}' denied request: "
+        because = Because(text + message, (call.policy.ref,))
+        self.errors.append((call.policy, because, "Invalid"))
+
+    def misconfigured(self, policy: Policy, binding: Binding | None, message: str) -> None:
+        if binding is None:
+            text = f'policy "{policy.name}" denied request: failed to configure policy: {message}'
+        else:
+            text = (
+                f"policy '{policy.name}' with binding '{binding.name}' denied request: failed to "
+                f"configure binding: {message}"
+            )
+        self.errors.append((policy, Because(text, (policy.ref,)), "Forbidden"))
+
+    def tell(self, cause: Cause, policy: Policy, message: str) -> None:
+        self.outcome.findings.append(Finding(cause, False, message, (policy.ref,)))
+
+
+__all__ = ["CONDITIONS", "MutatingPolicies", "Outcome"]

@@ -1,0 +1,241 @@
+"""What a mutation does to an object: merge an apply configuration, or apply a JSON patch.
+
+Both end as the API server ends them: the result is decoded into the kind's type, with the errors
+that this has, and gets the defaults of its version again. It knows objects and patches, and no
+policy.
+Source: apiserver v0.37, pkg/admission/plugin/policy/mutating/patch and dispatcher.go (dispatchOne).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Protocol
+
+from krm_fn.dialects.policies.denial import internal_error, unavailable
+from krm_fn.errors import DecodeError, EvaluationError
+from krm_fn.kube.cel.patches import NIL_LIST
+from krm_fn.kube.godecode import ConversionError, converted, decode_error
+from krm_fn.kube.merge import DEDUCED, Atom, MergeError, apply_configuration, of_custom, of_struct
+from krm_fn.kube.schema import KindSchema, Schemas
+from krm_fn.kube.served.serve import FindCrd, Form
+from krm_fn.lang.gofmt import quote
+from krm_fn.lang.serverpatch import apply_server
+from krm_fn.values import Json, get
+
+SCHEME: Final = "pkg/api/legacyscheme/scheme.go:30"
+"""What the API server calls its table of types; an error shows it."""
+
+NIL: Final[list[Any]] = []
+"""Go's nil list in an object of a custom kind: an empty list to CEL, null in JSON.
+
+Told from other empty lists by identity.
+"""
+
+
+class Serves(Protocol):
+    """Makes the form in which the API server shows objects, as `kube.served.Served` does."""
+
+    def form(self, value: Json, namespace: str = "") -> Form: ...
+
+
+class Objects:
+    """Changes objects as the API server would.
+
+    `deduce`: a kind of which nobody knows a schema merges by what its values are. `guard`: what
+    merges as one value may not be set.
+    """
+
+    def __init__(
+        self, schemas: Schemas, find_crd: FindCrd, served: Serves, *, deduce: bool, guard: bool
+    ) -> None:
+        self._schemas = schemas
+        self._find_crd = find_crd
+        self._served = served
+        self._deduce = deduce
+        self._guard = guard
+        self._atoms: dict[tuple[str, str], Atom | None] = {}
+
+    def check_known(self, value: Json) -> None:
+        """Raise Refused where nobody knows the schema of an object's kind."""
+        if self._atom(value) is None:
+            raise unavailable(
+                f"Resource kind {gvk_text(value)} not found. There can be a delay between when "
+                "CustomResourceDefinitions are created and when they are available."
+            )
+
+    def merge(self, live: Json, patch: Json) -> Json:
+        """The object with an apply configuration merged in. Raises EvaluationError."""
+        atom = self._atom(live)
+        assert atom is not None
+        schema = self._schema(live)
+        stamped = {**patch, "apiVersion": live["apiVersion"], "kind": live["kind"]}
+        try:
+            merged = apply_configuration(
+                atom, live, stamped, guard=self._guard, typed=schema is not None
+            )
+        except MergeError as error:
+            raise EvaluationError(f"error applying patch: {error.message}") from None
+        if schema is None:
+            return self._settled(_with_nil(merged))
+        merged = _without_nil(merged)
+        try:
+            return self._settled(merged)
+        except DecodeError:
+            return self._settled(_converted(merged, schema))
+
+    def patch(self, live: Json, operations: Iterable[Mapping[str, Any]]) -> Json:
+        """The object after a JSON patch; the object itself where a `test` of it fails.
+
+        Raises EvaluationError, and Refused for a result that the kind's type cannot hold.
+        """
+        schema = self._schema(live)
+        document = live if schema is not None else as_json(live)
+        try:
+            patched = apply_server(document, operations)
+        except EvaluationError as error:
+            raise EvaluationError(f"JSON Patch: {error.message}") from None
+        if patched is document:
+            return live
+        _check_kind(patched)
+        if schema is None:
+            if not patched.get("kind"):
+                raise internal_error(f"Object 'Kind' is missing in '{_go_json(patched)}'")
+            return self._settled(patched)
+        patched = self._decoded(live, patched)
+        return self._settled(patched)
+
+    def _decoded(self, live: Json, patched: Json) -> Json:
+        """What a patch made of an object of a built-in kind, strictly decoded."""
+        names = {name: patched.get(name) or live[name] for name in ("apiVersion", "kind")}
+        patched = {**patched, **names}
+        schema = self._schema(patched)
+        if schema is None:
+            kind, version = names["kind"], names["apiVersion"]
+            raise EvaluationError(
+                f"no kind {quote(kind)} is registered for version {quote(version)} in scheme "
+                f"{quote(SCHEME)}"
+            )
+        wrong = decode_error(patched, schema.struct)
+        if wrong:
+            raise internal_error(wrong)
+        before = self._schema(live)
+        assert before is not None
+        if schema is not before:
+            kinds = [one.struct.name.rpartition("/")[2] for one in (schema, before)]
+            raise internal_error(
+                f"failed to convert object: converting ({kinds[0]}) to ({kinds[1]}): unknown "
+                "conversion"
+            )
+        return patched
+
+    def _settled(self, value: Json) -> Json:
+        """The round trip, and what the API server fills in."""
+        return self._served.form(value).object
+
+    def _schema(self, value: Json) -> KindSchema | None:
+        return self._schemas.kind(value["apiVersion"], value["kind"])
+
+    def _atom(self, value: Json) -> Atom | None:
+        key = value["apiVersion"], value["kind"]
+        if key not in self._atoms:
+            self._atoms[key] = self._find_atom(value, *key)
+        return self._atoms[key]
+
+    def _find_atom(self, value: Json, api_version: str, kind: str) -> Atom | None:
+        schema = self._schema(value)
+        if schema is not None:
+            return of_struct(schema.struct)
+        group, _, version = api_version.rpartition("/")
+        crd = self._find_crd(group, kind) if group else None
+        versions = get(crd, ("spec", "versions"), []) if crd is not None else []
+        for one in versions if type(versions) is list else ():
+            if get(one, ("name",)) == version:
+                custom = get(one, ("schema", "openAPIV3Schema"), {})
+                return of_custom(custom, self._schemas.struct("meta/v1.ObjectMeta"))
+        return DEDUCED if self._deduce else None
+
+
+def gvk_text(value: Json) -> str:
+    """A kind as Go prints it: `apps/v1, Kind=Deployment`."""
+    group, _, version = value["apiVersion"].rpartition("/")
+    return f"{group}/{version}, Kind={value['kind']}"
+
+
+def _converted(merged: Json, schema: KindSchema) -> Json:
+    try:
+        return converted(merged, schema.struct)
+    except ConversionError as error:
+        text = f"unable to convert unstructured object to {gvk_text(merged)}: {error.message}"
+        raise EvaluationError(text) from None
+
+
+_ANONYMOUS: Final = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
+    'Kind string "json:\\"kind,omitempty\\"" }'
+)
+
+
+def _check_kind(patched: Any) -> None:
+    """Raise Refused for what has no apiVersion and kind that could be read."""
+    text = "couldn't get version/kind; json parse error: json: cannot unmarshal"
+    if type(patched) is not dict:
+        raise internal_error(f"{text} array into Go value of type {_ANONYMOUS}")
+    for name in ("apiVersion", "kind"):
+        value = patched.get(name)
+        if value is not None and type(value) is not str:
+            form = {bool: "bool", list: "array", dict: "object"}.get(type(value), "number")
+            raise internal_error(f"{text} {form} into Go struct field .{name} of type string")
+    if (patched.get("apiVersion") or "").count("/") > 1:
+        raise internal_error(f"unexpected GroupVersion string: {patched['apiVersion']}")
+
+
+def _go_json(value: Json) -> str:
+    """JSON as Go writes it."""
+    text = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    for char in "<>&\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
+
+
+def _with_nil(value: Any) -> Any:
+    return _replaced(value, NIL)
+
+
+def _without_nil(value: Any) -> Any:
+    return _replaced(value, None)
+
+
+def _replaced(value: Any, nil: Any) -> Any:
+    """A merged value with something else for `NIL_LIST`; itself where it has none."""
+    if value is NIL_LIST:
+        return nil
+    if type(value) is dict:
+        changed = {}
+        for key, member in value.items():
+            after = _replaced(member, nil)
+            if after is not member:
+                changed[key] = after
+        return {**value, **changed} if changed else value
+    if type(value) is list and value:
+        members = [_replaced(member, nil) for member in value]
+        same = all(a is b for a, b in zip(members, value, strict=True))
+        return value if same else members
+    return value
+
+
+def as_json(value: Any) -> Any:
+    """An object of a custom kind as its JSON reads back: whole floats are integers, `NIL` null."""
+    if value is NIL:
+        return None
+    if type(value) is float:
+        return int(value) if value.is_integer() and abs(value) < 1e21 else value
+    if type(value) is dict:
+        members = {key: as_json(member) for key, member in value.items()}
+        same = all(members[key] is value[key] for key in value)
+        return value if same else members
+    if type(value) is list:
+        elements = [as_json(element) for element in value]
+        same = all(a is b for a, b in zip(elements, value, strict=True))
+        return value if same else elements
+    return value

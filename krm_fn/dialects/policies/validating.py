@@ -1,0 +1,391 @@
+"""ValidatingAdmissionPolicy as a plugin of the chain: one, however many policies there are.
+
+Source: apiserver v0.37, pkg/admission/plugin/policy/validating/{dispatcher,validator}.go.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from krm_fn.admission import (
+    Cause,
+    Cluster,
+    Finding,
+    Phase,
+    Prefilter,
+    Request,
+    Response,
+    RuleRef,
+    Trace,
+)
+from krm_fn.admission.conditions import Expression, Result, compile_expression, evaluate_all
+from krm_fn.admission.matching import Matched, ResourcePrefilter
+from krm_fn.dialects.policies.calls import (
+    Call,
+    Misconfigured,
+    Noted,
+    Switchboard,
+    Undecided,
+    is_excluded,
+)
+from krm_fn.dialects.policies.common import Settings, undecided_namespace, unseen_policies
+from krm_fn.dialects.policies.denial import Because, Denial
+from krm_fn.dialects.policies.expressions import Circumstances, Compiled, Copy
+from krm_fn.dialects.policies.hints import hinted
+from krm_fn.dialects.policies.spec import FAIL, IGNORE, Binding, Policy, Validation
+from krm_fn.errors import CompileError
+from krm_fn.kube.cel import Pool, PoolError
+from krm_fn.lang.cel import types
+from krm_fn.values import Path
+
+_MESSAGE_BYTES: Final = 5 * 1024
+_ANNOTATION_BYTES: Final = 10 * 1024
+_FAILURES: Final = 50
+"""How many failures the audit annotation lists."""
+
+FAILURE_KEY: Final = "validation.policy.admission.k8s.io/validation_failure"
+
+_SPACE: Final = " \t\n\v\f\r\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007" + (
+    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+"""What Go's strings.TrimSpace trims."""
+
+_CODES: Final = {"Unauthorized": 401, "Forbidden": 403, "RequestEntityTooLarge": 413}
+
+
+class Judgement(NamedTuple):
+    """What one validation came to: `message` is "" where the object is fine."""
+
+    message: str
+    reason: str = ""
+    failed: bool = False
+    """Whether it could not be evaluated."""
+
+
+_FINE: Final = Judgement("")
+
+
+class Verdict(NamedTuple):
+    """What a policy says of one object; `annotations` are (key, value), `errors` those of them."""
+
+    judgements: tuple[Judgement, ...] = ()
+    annotations: tuple[tuple[str, str], ...] = ()
+    errors: tuple[str, ...] = ()
+
+
+class _Policy(Compiled):
+    """A policy with its validations and audit annotations, compiled."""
+
+    def __init__(self, policy: Policy, version: tuple[int, int]) -> None:
+        super().__init__(policy, version)
+        env = self.extended()
+        for_messages = self.extended(authorizer=False)
+        self.validations: list[Expression | None] = [
+            compile_expression(one.expression, env, [types.BOOL]) for one in policy.validations
+        ]
+        self.messages: list[Expression | None] = [
+            compile_expression(one.message_expression, for_messages, [types.STRING])
+            if one.message_expression
+            else None
+            for one in policy.validations
+        ]
+        self.annotations: list[Expression | None] = [
+            compile_expression(one.expression, env, [types.STRING, types.NULL])
+            for one in policy.audit_annotations
+        ]
+
+    def own_expressions(self) -> Iterator[tuple[Path, Expression]]:
+        """The expressions of validations and audit annotations, and where they stand."""
+        for part, name, expressions in (
+            ("validations", "expression", self.validations),
+            ("validations", "messageExpression", self.messages),
+            ("auditAnnotations", "valueExpression", self.annotations),
+        ):
+            for n, expression in enumerate(expressions):
+                if expression is not None:
+                    yield ("spec", part, n, name), expression
+
+    def judge(self, bindings: dict[str, Any]) -> Verdict:
+        """What the policy says of an object for which its conditions hold."""
+        pool = Pool()
+        try:
+            results = evaluate_all(self.validations, self.variables, bindings, pool)
+        except PoolError as error:
+            return Verdict((self._failed(error.message),))
+        without = {key: bound for key, bound in bindings.items() if key not in _AUTHORIZER}
+        spent = ""
+        messages: list[Result] = []
+        try:
+            messages = evaluate_all(self.messages, self.variables, without, pool)
+        except PoolError as error:
+            spent = f"failed messageExpression: {error.message}"
+        judgements = []
+        for n, (validation, result) in enumerate(
+            zip(self.policy.validations, results, strict=True)
+        ):
+            if result.error or spent:
+                judgements.append(self._failed(result.error or spent))
+            elif result.value is True:
+                judgements.append(_FINE)
+            else:
+                message = _message(validation, messages[n])
+                judgements.append(Judgement(message, validation.reason or "Invalid"))
+        return self._with_annotations(tuple(judgements), without)
+
+    def _with_annotations(
+        self, judgements: tuple[Judgement, ...], bindings: dict[str, Any]
+    ) -> Verdict:
+        try:
+            results = evaluate_all(self.annotations, self.variables, bindings, Pool())
+        except PoolError as error:
+            return Verdict((self._failed(error.message),))
+        annotations, errors = [], []
+        for named, result in zip(self.policy.audit_annotations, results, strict=True):
+            if result.error:
+                if self.policy.failure_policy != IGNORE:
+                    errors.append(result.error)
+            elif type(result.value) is str and result.value.strip(_SPACE):
+                annotations.append((named.name, result.value.strip(_SPACE)))
+        return Verdict(judgements, tuple(annotations), tuple(errors))
+
+    def _failed(self, message: str) -> Judgement:
+        if self.policy.failure_policy == IGNORE:
+            return _FINE
+        return Judgement(message, failed=True)
+
+
+_AUTHORIZER: Final = ("authorizer", "authorizer.requestResource")
+
+
+def _message(validation: Validation, result: Result) -> str:
+    """What a failed validation says: the first of these that is not blank."""
+    if type(result.value) is str:
+        text = result.value.strip(_SPACE)
+        short = len(text.encode("utf-8", "surrogatepass")) <= _MESSAGE_BYTES
+        if text and short and "\n" not in text:
+            return text
+    text = validation.message.strip(_SPACE)
+    return text or f"failed expression: {validation.expression.strip(_SPACE)}"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What the policies came to."""
+
+    denial: Denial | None = None
+    others: tuple[Because, ...] = ()
+    """Denials after the first, which the API server does not tell."""
+    warnings: list[tuple[str, RuleRef]] = field(default_factory=list)
+    annotations: dict[str, str] = field(default_factory=dict)
+    """Audit annotations."""
+    findings: list[Finding] = field(default_factory=list)
+    """What else there is to say."""
+
+
+class ValidatingPolicies:
+    """All ValidatingAdmissionPolicies of a run, in the order of their names."""
+
+    name = "validating policies"
+    phase = Phase.VALIDATING_POLICY
+    order = ("", "")
+
+    def __init__(
+        self, bound: Sequence[tuple[Policy, Sequence[Binding]]], settings: Settings
+    ) -> None:
+        self._settings = settings
+        self._switchboard = Switchboard(bound, settings.schemas, settings.stored)
+        self._compiled = {policy.name: _Policy(policy, settings.version) for policy, _ in bound}
+        self._bound = bound
+        constraints = [policy.constraints for policy, _ in bound if policy.constraints is not None]
+        self.prefilter: Prefilter = ResourcePrefilter(constraints, settings.cluster)
+
+    def admit(
+        self,
+        request: Request,
+        cluster: Cluster,
+        trace: Trace,
+        only: frozenset[str] | None = None,
+    ) -> Response:
+        """Judge one object."""
+        outcome = self.evaluate(self._settings.shown(request).request, cluster)
+        findings: list[Finding] = []
+        if outcome.denial is not None:
+            findings += map(hinted, outcome.denial.findings())
+            code, reason = outcome.denial.code, outcome.denial.reason
+            others = Denial("", reason, code, outcome.others)
+            findings += map(hinted, others.findings() if outcome.others else ())
+        findings += (
+            Finding(Cause.WARNING, False, message, (ref,)) for message, ref in outcome.warnings
+        )
+        findings += (
+            Finding(Cause.AUDIT, False, f"audit annotation {key}: {value}")
+            for key, value in outcome.annotations.items()
+        )
+        return Response(findings=(*findings, *outcome.findings))
+
+    def evaluate(self, request: Request, cluster: Cluster) -> Outcome:
+        """What all policies say of one request."""
+        if is_excluded(request):
+            return Outcome()
+        run = _Run(self, request, cluster)
+        run.run()
+        return run.outcome
+
+    def compile_errors(self) -> Iterator[tuple[RuleRef, Path, str]]:
+        """Expressions that do not compile: the policy, where, and why."""
+        for compiled in self._compiled.values():
+            yield from compiled.compile_errors()
+            for path, expression in compiled.own_expressions():
+                if isinstance(expression.program, CompileError):
+                    yield compiled.policy.ref, path, expression.program.message
+
+    def unseen(self, targets: Sequence[Any]) -> Sequence[Finding]:
+        """A finding for each policy that could match none of the objects."""
+        policies = [policy for policy, _ in self._bound]
+        return unseen_policies(policies, targets, self._settings.cluster)
+
+    def pods_only(self) -> Sequence[RuleRef]:
+        """The policies that are about Pods alone."""
+        return [policy.ref for policy, _ in self._bound if self._settings.pods_only(policy)]
+
+
+class _Denied(NamedTuple):
+    because: Because
+    reason: str
+
+
+class _Run:
+    """The state of one request on its way through the policies."""
+
+    def __init__(self, plugin: ValidatingPolicies, request: Request, cluster: Cluster) -> None:
+        self.plugin = plugin
+        self.settings = plugin._settings
+        self.request = request
+        self.cluster = cluster
+        self.outcome = Outcome()
+        self.copies: dict[Matched, Copy] = {}
+        self.denied: list[_Denied] = []
+        self.failures: list[dict[str, Any]] = []
+        self.values: dict[str, list[str]] = {}
+
+    def run(self) -> None:
+        circumstances = Circumstances(
+            self.request, self.cluster, self.settings.typed, self.settings.authorizer
+        )
+        for found in self.plugin._switchboard.find(self.request, self.cluster):
+            match found:
+                case Call():
+                    self.call(found, circumstances)
+                case Misconfigured(policy, binding, message):
+                    self.misconfigured(policy, binding, message)
+                case Undecided(policy, why):
+                    self.tell(Cause.UNDECIDED, policy, why)
+                case Noted(policy, what):
+                    self.tell(Cause.WARNING, policy, what)
+        self.finish()
+
+    def call(self, call: Call, circumstances: Circumstances) -> None:
+        compiled = self.plugin._compiled[call.policy.name]
+        schemas = self.settings.schemas
+        copy = self.copies.get(call.matched)
+        if copy is None:
+            copy = Copy(call.matched, self.request, schemas, lazy=True)
+            self.copies[call.matched] = copy
+        objects = copy.bindings()
+        if call.policy.conditions:
+            seen = {**circumstances.condition_bindings(call, schemas), **objects}
+            decision = compiled.decide(seen)
+            if decision.error:
+                self.act(call, 0, Judgement(decision.error, failed=True))
+            if not decision.holds:
+                return
+        if compiled.reads_unknown and not circumstances.known_namespace():
+            self.outcome.findings.append(undecided_namespace(call.policy, self.request))
+            return
+        seen = {**circumstances.bindings(call, compiled, schemas), **objects}
+        verdict = compiled.judge(seen)
+        for n, judgement in enumerate(verdict.judgements):
+            if judgement.message:
+                self.act(call, n, judgement)
+        for key, value in verdict.annotations:
+            values = self.values.setdefault(f"{call.policy.name}/{key}", [])
+            value = _cut(value)
+            if value not in values:
+                values.append(value)
+        for error in verdict.errors:
+            self.deny(call.policy, call.binding, Judgement(error, failed=True))
+
+    def act(self, call: Call, index: int, judgement: Judgement) -> None:
+        """Do with a judgement what the binding says."""
+        policy, binding = call.policy, call.binding
+        for action in binding.actions:
+            if action == "Deny":
+                self.deny(policy, binding, judgement)
+            elif action == "Warn":
+                message = (
+                    f"Validation failed for ValidatingAdmissionPolicy '{policy.name}' with binding "
+                    f"'{binding.name}': {judgement.message}"
+                )
+                self.outcome.warnings.append((message, policy.ref))
+            elif action == "Audit":
+                self.failures.append(
+                    {
+                        "message": judgement.message,
+                        "policy": binding.policy_name,
+                        "binding": binding.name,
+                        "expressionIndex": index,
+                        "validationActions": list(binding.actions),
+                    }
+                )
+
+    def deny(self, policy: Policy, binding: Binding | None, judgement: Judgement) -> None:
+        bound = "" if binding is None else f" with binding '{binding.name}'"
+        message = (
+            f"ValidatingAdmissionPolicy '{policy.name}'{bound} denied request: {judgement.message}"
+        )
+        because = Because(message, (policy.ref,), judgement.failed)
+        self.denied.append(_Denied(because, judgement.reason or "Invalid"))
+
+    def misconfigured(self, policy: Policy, binding: Binding | None, message: str) -> None:
+        if policy.failure_policy == IGNORE:
+            text = f"ignored (failurePolicy: Ignore): {message}"
+            self.tell(Cause.NOTE, policy, text)
+            return
+        what = "policy" if binding is None else "binding"
+        text = f"failed to configure {what}: {message}"
+        if policy.failure_policy != FAIL:
+            text = f"unrecognized failure policy: '{policy.failure_policy}'"
+        self.deny(policy, binding, Judgement(text, failed=True))
+
+    def finish(self) -> None:
+        outcome = self.outcome
+        for key, values in self.values.items():
+            outcome.annotations[key] = ", ".join(values)
+        if self.failures:
+            outcome.annotations[FAILURE_KEY] = _go_json(self.failures[:_FAILURES])
+        if self.denied:
+            first = self.denied[0]
+            code = _CODES.get(first.reason, 422)
+            outcome.denial = Denial(first.because.message, first.reason, code, (first.because,))
+            outcome.others = tuple(dict.fromkeys(one.because for one in self.denied[1:]))
+
+    def tell(self, cause: Cause, policy: Policy, message: str) -> None:
+        self.outcome.findings.append(Finding(cause, False, message, (policy.ref,)))
+
+
+def _cut(value: str) -> str:
+    """The first bytes of a value; part of a character that is cut off is left out."""
+    data = value.encode("utf-8", "surrogatepass")
+    if len(data) <= _ANNOTATION_BYTES:
+        return value
+    return data[:_ANNOTATION_BYTES].decode("utf-8", "ignore")
+
+
+def _go_json(value: Any) -> str:
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    for char in "<>&\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text

@@ -1,0 +1,276 @@
+"""What an API server would refuse a policy or a binding for when it is created.
+
+Expressions are compiled elsewhere. Knows manifests as they are decoded, and no request.
+Source: Kubernetes pkg/apis/admissionregistration/validation/validation.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from krm_fn.dialects.policies.spec import (
+    APPLY,
+    JSON_PATCH,
+    MUTATING,
+    VALIDATING_BINDING,
+    Binding,
+    Policy,
+)
+from krm_fn.kube.cel.formats import FORMATS
+from krm_fn.kube.selectors import SelectorError, from_label_selector
+from krm_fn.values import Json, Path
+
+
+class Problem(NamedTuple):
+    """What is wrong at a field; `whole` says that the message names the field itself."""
+
+    path: Path
+    message: str
+    whole: bool = False
+
+
+_CONDITIONS: Final = 64
+_AUDIT_ANNOTATIONS: Final = 20
+_OPERATIONS: Final = ("*", "CREATE", "UPDATE", "DELETE", "CONNECT")
+_SCOPES: Final = ("*", "Cluster", "Namespaced")
+_REASONS: Final = ("Unauthorized", "Forbidden", "Invalid", "RequestEntityTooLarge")
+_ACTIONS: Final = ("Deny", "Warn", "Audit")
+_IDENTIFIER: Final = "a CEL identifier: letters, digits and _, no digit first"
+
+
+def of_policy(policy: Policy, value: Json) -> Iterator[Problem]:
+    """Everything that is wrong with a policy, decoded as v1."""
+    spec: Json = value.get("spec") or {}
+    yield from _name(policy.name, ("metadata", "name"))
+    yield from _choice(spec, ("spec",), "failurePolicy", ("Fail", "Ignore"))
+    yield from _param_kind(spec.get("paramKind"), ("spec", "paramKind"))
+    constraints = spec.get("matchConstraints")
+    path: Path = ("spec", "matchConstraints")
+    if constraints is None:
+        yield Problem(path, "is required")
+    else:
+        if not constraints.get("resourceRules"):
+            yield Problem((*path, "resourceRules"), "needs at least one rule")
+        yield from _match_resources(constraints, path)
+    yield from _conditions(spec.get("matchConditions") or (), ("spec", "matchConditions"))
+    yield from _variables(spec.get("variables") or (), ("spec", "variables"))
+    if policy.ref.kind == MUTATING:
+        yield from _mutations(spec, ("spec",))
+    else:
+        yield from _validations(spec, ("spec",))
+
+
+def of_binding(binding: Binding, value: Json) -> Iterator[Problem]:
+    """Everything that is wrong with a binding, decoded as v1."""
+    spec: Json = value.get("spec") or {}
+    yield from _name(binding.name, ("metadata", "name"))
+    yield from _name(binding.policy_name, ("spec", "policyName"))
+    ref = spec.get("paramRef")
+    if ref is not None:
+        path: Path = ("spec", "paramRef")
+        if bool(ref.get("name")) == (ref.get("selector") is not None):
+            yield Problem(path, "must have exactly one of name and selector")
+        yield from _choice(ref, path, "parameterNotFoundAction", ("Allow", "Deny"))
+        yield from _selector(ref, path, "selector")
+    resources = spec.get("matchResources")
+    if resources is not None:
+        yield from _match_resources(resources, ("spec", "matchResources"))
+    if binding.ref.kind == VALIDATING_BINDING:
+        yield from _actions(binding.actions, ("spec", "validationActions"))
+
+
+def _actions(actions: Sequence[str], path: Path) -> Iterator[Problem]:
+    if not actions:
+        yield Problem(path, f"is required: at least one of {', '.join(_ACTIONS)}")
+    for n, action in enumerate(actions):
+        if action not in _ACTIONS:
+            yield Problem((*path, n), f"{action!r} is not one of {', '.join(_ACTIONS)}")
+        elif action in actions[:n]:
+            yield Problem((*path, n), f"{action} is there twice")
+    if "Deny" in actions and "Warn" in actions:
+        yield Problem(path, "must not have both Deny and Warn: that would say everything twice")
+
+
+def _name(name: str, path: Path) -> Iterator[Problem]:
+    if not name:
+        yield Problem(path, "is required")
+        return
+    for reason in FORMATS["dns1123Subdomain"].check(name):
+        yield Problem(path, reason)
+
+
+def _choice(value: Json, path: Path, name: str, known: Sequence[str]) -> Iterator[Problem]:
+    given = value.get(name)
+    if given is not None and given not in known:
+        yield Problem((*path, name), f"{given!r} is not one of {', '.join(known)}")
+
+
+def _param_kind(value: Json | None, path: Path) -> Iterator[Problem]:
+    if value is None:
+        return
+    api_version = value.get("apiVersion", "")
+    group, _, version = api_version.rpartition("/")
+    if not api_version:
+        yield Problem((*path, "apiVersion"), "is required")
+    elif "/" in group:
+        yield Problem((*path, "apiVersion"), f"{api_version!r} is no group/version")
+    else:
+        for reason in FORMATS["dns1035Label"].check(version):
+            yield Problem((*path, "apiVersion"), reason)
+    if not value.get("kind"):
+        yield Problem((*path, "kind"), "is required")
+
+
+# What a policy or binding is about
+
+
+def _match_resources(value: Json, path: Path) -> Iterator[Problem]:
+    yield from _choice(value, path, "matchPolicy", ("Exact", "Equivalent"))
+    for name in ("namespaceSelector", "objectSelector"):
+        yield from _selector(value, path, name)
+    for name in ("resourceRules", "excludeResourceRules"):
+        for n, rule in enumerate(value.get(name) or ()):
+            yield from _rule(rule, (*path, name, n))
+
+
+def _selector(value: Json, path: Path, name: str) -> Iterator[Problem]:
+    try:
+        from_label_selector(value.get(name))
+    except SelectorError as error:
+        yield Problem((*path, name), error.message)
+
+
+def _rule(rule: Json, path: Path) -> Iterator[Problem]:
+    for name in ("operations", "apiGroups", "apiVersions", "resources"):
+        yield from _list_of(rule.get(name) or (), (*path, name), star_alone=name != "resources")
+    for n, operation in enumerate(rule.get("operations") or ()):
+        if operation not in _OPERATIONS:
+            known = ", ".join(_OPERATIONS)
+            yield Problem((*path, "operations", n), f"{operation!r} is not one of {known}")
+    for n, version in enumerate(rule.get("apiVersions") or ()):
+        if not version:
+            yield Problem((*path, "apiVersions", n), "must not be empty")
+    yield from _resources(rule.get("resources") or (), (*path, "resources"))
+    yield from _choice(rule, path, "scope", _SCOPES)
+    names = rule.get("resourceNames") or ()
+    for n, name in enumerate(names):
+        where: Path = (*path, "resourceNames", n)
+        if name in names[:n]:
+            yield Problem(where, f"{name!r} is there twice")
+        if name in (".", "..") or "/" in name or "%" in name:
+            yield Problem(where, f"{name!r} cannot be a name")
+
+
+def _list_of(values: Sequence[str], path: Path, *, star_alone: bool) -> Iterator[Problem]:
+    if not values:
+        yield Problem(path, "is required")
+    elif star_alone and len(values) > 1 and "*" in values:
+        yield Problem(path, "* must stand alone")
+
+
+def _resources(values: Sequence[str], path: Path) -> Iterator[Problem]:
+    """Entries that others make pointless are refused."""
+    wholes = {name for value in values for name, _, sub in [value.partition("/")] if sub == "*"}
+    every = {sub for value in values for name, _, sub in [value.partition("/")] if name == "*"}
+    for n, value in enumerate(values):
+        name, slash, sub = value.partition("/")
+        if not value:
+            yield Problem((*path, n), "must not be empty")
+        elif "*/*" in values and len(values) > 1:
+            yield Problem((*path, n), "*/* must stand alone")
+            return
+        elif "*" in values and not slash and value != "*":
+            yield Problem((*path, n), f"{value} is pointless beside *")
+        elif sub and sub != "*" and name in wholes:
+            yield Problem((*path, n), f"{value} is pointless beside {name}/*")
+        elif sub and name != "*" and sub in every:
+            yield Problem((*path, n), f"{value} is pointless beside */{sub}")
+
+
+# Expressions and what they are for
+
+
+def _conditions(values: Sequence[Json], path: Path) -> Iterator[Problem]:
+    if len(values) > _CONDITIONS:
+        yield Problem(path, f"has {len(values)} conditions; at most {_CONDITIONS} are allowed")
+    yield from _unique([one.get("name", "") for one in values], path)
+    for n, one in enumerate(values):
+        for reason in FORMATS["qualifiedName"].check(one.get("name", "")):
+            yield Problem((*path, n, "name"), reason)
+        yield from _expression(one, (*path, n), "expression")
+        if "variables." in one.get("expression", ""):
+            message = "must not use variables: an API server refuses that when it is created"
+            yield Problem((*path, n, "expression"), message)
+
+
+def _variables(values: Sequence[Json], path: Path) -> Iterator[Problem]:
+    yield from _unique([one.get("name", "") for one in values], path)
+    for n, one in enumerate(values):
+        name = one.get("name", "")
+        if not (name.isascii() and name.isidentifier()):
+            yield Problem((*path, n, "name"), f"{name!r} must be {_IDENTIFIER}")
+        yield from _expression(one, (*path, n), "expression")
+
+
+def _mutations(spec: Json, path: Path) -> Iterator[Problem]:
+    yield from _choice(spec, path, "reinvocationPolicy", ("Never", "IfNeeded"))
+    mutations = spec.get("mutations") or ()
+    if not mutations:
+        yield Problem((*path, "mutations"), "needs at least one mutation")
+    parts = {APPLY: "applyConfiguration", JSON_PATCH: "jsonPatch"}
+    for n, mutation in enumerate(mutations):
+        where: Path = (*path, "mutations", n)
+        patch_type = mutation.get("patchType", "")
+        if patch_type not in parts:
+            known = ", ".join(parts)
+            yield Problem((*where, "patchType"), f"{patch_type!r} is not one of {known}")
+            continue
+        wanted = parts[patch_type]
+        if mutation.get(wanted) is None:
+            message = f"is required where patchType is {patch_type}"
+            yield Problem((*where, wanted), message)
+        else:
+            yield from _expression(mutation[wanted], (*where, wanted), "expression")
+        for other in parts.values():
+            if other != wanted and mutation.get(other) is not None:
+                yield Problem((*where, other), f"must not be set where patchType is {patch_type}")
+
+
+def _validations(spec: Json, path: Path) -> Iterator[Problem]:
+    validations = spec.get("validations") or ()
+    annotations = spec.get("auditAnnotations") or ()
+    if not validations and not annotations:
+        yield Problem((*path, "validations"), "needs at least one, or one of auditAnnotations")
+    for n, one in enumerate(validations):
+        where: Path = (*path, "validations", n)
+        yield from _expression(one, where, "expression")
+        if "messageExpression" in one:
+            yield from _expression(one, where, "messageExpression")
+        if "\n" in one.get("message", ""):
+            yield Problem((*where, "message"), "must be one line")
+        elif "message" in one and not one["message"].strip():
+            yield Problem((*where, "message"), "must not be blank")
+        yield from _choice(one, where, "reason", _REASONS)
+    if len(annotations) > _AUDIT_ANNOTATIONS:
+        message = f"has {len(annotations)}; at most {_AUDIT_ANNOTATIONS} are allowed"
+        yield Problem((*path, "auditAnnotations"), message)
+    yield from _unique([one.get("key", "") for one in annotations], (*path, "auditAnnotations"))
+    for n, one in enumerate(annotations):
+        where = (*path, "auditAnnotations", n)
+        for reason in FORMATS["qualifiedName"].check(one.get("key", "")):
+            yield Problem((*where, "key"), reason)
+        yield from _expression(one, where, "valueExpression")
+
+
+def _expression(value: Json, path: Path, name: str) -> Iterator[Problem]:
+    if not str(value.get(name, "")).strip():
+        yield Problem((*path, name), "is required")
+
+
+def _unique(names: Iterable[Any], path: Path) -> Iterator[Problem]:
+    known = set()
+    for n, name in enumerate(names):
+        if name and name in known:
+            yield Problem((*path, n), f"{name!r} is there twice")
+        known.add(name)
