@@ -118,10 +118,11 @@ def admit(
     if not rules.rules:
         raise ConfigError(NO_RULES)
     cluster = known_cluster(items, admission, rules)
-    plugins, findings = compile_rules(rules, admission, cluster)
+    served = served_form(admission, cluster)
+    plugins, findings = compile_rules(rules, admission, cluster, served)
     context = admission.context
     circumstances = Circumstances(context.operation, context.user, admission.strict)
-    chain = Chain(plugins, circumstances, Trace(), served_form(admission, cluster))
+    chain = Chain(plugins, circumstances, Trace(), served)
     targets = [item for item in items if _is_target(item, admission, function_config)]
     report = Report(
         len(targets),
@@ -159,7 +160,8 @@ def lint(streams: Sequence[Stream], admission: Admission, rule_paths: Sequence[s
     """
     rules = collect(admission, [], None, "", rule_paths)
     cluster = known_cluster([], admission, rules)
-    _, findings = compile_rules(rules, admission, cluster, lint=True)
+    served = served_form(admission, cluster)
+    _, findings = compile_rules(rules, admission, cluster, served, lint=True)
     report = Report(rules=len(rules.rules), with_changes=False)
     if any(stream.items for stream in streams):
         report = admit(streams, admission, rule_paths=rule_paths)

@@ -27,9 +27,17 @@ if TYPE_CHECKING:
 
 
 def compile_rules(
-    rules: RuleSet, admission: Admission, cluster: Cluster, *, lint: bool = False
+    rules: RuleSet,
+    admission: Admission,
+    cluster: Cluster,
+    served: Served | None,
+    *,
+    lint: bool = False,
 ) -> tuple[list[Plugin], list[Finding]]:
-    """The plugins of all rules, and what is to say of them. Raises KrmFnError."""
+    """The plugins of all rules, and what is to say of them; `served` from `served_form`.
+
+    Raises KrmFnError.
+    """
     plugins: list[Plugin] = []
     findings: list[Finding] = []
     for entry in DIALECTS:
@@ -41,6 +49,9 @@ def compile_rules(
             entry.section: section,
             "onRuleError": admission.on_rule_error,
             "lint": lint,
+            "readable": [rule for rule in rules.readable if rule.ref.dialect == entry.name],
+            "served": served,
+            "kubernetesVersion": admission.context.kubernetes_version,
         }
         compiled = _load(entry).compile(mine, options, cluster)
         plugins += compiled.plugins

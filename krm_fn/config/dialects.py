@@ -27,9 +27,25 @@ class DialectEntry:
     target: str
     whole_group: bool = True
     """Whether the group has no other kinds, so that another one is a slip of the pen."""
+    readable: tuple[str, ...] = ()
+    """Kinds that say how the rules apply: bindings. They are no rules, and no targets either."""
 
 
 DIALECTS: Final = (
+    DialectEntry(
+        name="policies",
+        group="admissionregistration.k8s.io",
+        versions=(
+            "admissionregistration.k8s.io/v1",
+            "admissionregistration.k8s.io/v1beta1",
+            "admissionregistration.k8s.io/v1alpha1",
+        ),
+        kinds=("MutatingAdmissionPolicy", "ValidatingAdmissionPolicy"),
+        section="policies",
+        target="krm_fn.dialects.policies:DIALECT",
+        whole_group=False,
+        readable=("MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding"),
+    ),
     DialectEntry(
         name="modrule",
         group="api.kubemod.io",
@@ -63,6 +79,7 @@ DIALECTS: Final = (
 )
 
 _BY_KIND: Final = {(entry.group, kind): entry for entry in DIALECTS for kind in entry.kinds}
+_READABLE: Final = {(entry.group, kind): entry for entry in DIALECTS for kind in entry.readable}
 
 _NEVER_TARGETS: Final = frozenset({("kpt.dev", "Kptfile"), ("krm-fn.dev", "Admission")})
 _NEVER_TARGET_GROUPS: Final = frozenset(
@@ -75,10 +92,15 @@ def dialect_of(head: Head) -> DialectEntry | None:
     return _BY_KIND.get((head.group, head.kind))
 
 
+def reader_of(head: Head) -> DialectEntry | None:
+    """The dialect whose rules an object says something about, without being one, or None."""
+    return _READABLE.get((head.group, head.kind))
+
+
 def is_target(head: Head) -> bool:
     """Whether rules may see the object at all: no rule, no Kptfile, nothing of kustomize's."""
     key = (head.group, head.kind)
-    if key in _BY_KIND or key in _NEVER_TARGETS:
+    if key in _BY_KIND or key in _READABLE or key in _NEVER_TARGETS:
         return False
     # The built-in transformers of kustomize have the apiVersion `builtin`, without a group.
     return head.group not in _NEVER_TARGET_GROUPS and head.api_version != "builtin"

@@ -16,7 +16,7 @@ from typing import Final
 from krm_fn.admission import Rule, RuleRef
 from krm_fn.admission.views import HiddenAnnotations
 from krm_fn.config.admission import Admission, FromItems, Inline, Itself, Paths
-from krm_fn.config.dialects import dialect_of, misspelt_kind
+from krm_fn.config.dialects import dialect_of, misspelt_kind, reader_of
 from krm_fn.errors import ConfigError, InputError, RuleError, did_you_mean
 from krm_fn.values import Json, equal
 from krm_fn.wire import Item, Origin, read_stream
@@ -31,13 +31,19 @@ class RuleSet:
     """The rules of a run, in the order in which they were found, and what came with them."""
 
     rules: list[Rule] = field(default_factory=list)
+    readable: list[Rule] = field(default_factory=list)
+    """What says how rules apply: bindings."""
     objects: list[Json] = field(default_factory=list)
     """Objects in rule sources that are no rules: what rules may refer to."""
     _known: dict[tuple[str, str, str, str], Rule] = field(default_factory=dict)
 
     def add(self, item: Item, origin: Origin) -> None:
-        """Take a rule; the same one from two places counts once, another of its name is wrong."""
-        entry = dialect_of(item.head)
+        """Take a rule, or what says how rules apply.
+
+        The same one from two places counts once, another of its name is wrong.
+        """
+        is_rule = dialect_of(item.head) is not None
+        entry = dialect_of(item.head) or reader_of(item.head)
         assert entry is not None
         head = item.head
         ref = RuleRef(entry.name, head.kind, head.namespace, head.name, origin=origin)
@@ -46,7 +52,7 @@ class RuleSet:
         other = self._known.get(key)
         if other is None:
             self._known[key] = rule
-            self.rules.append(rule)
+            (self.rules if is_rule else self.readable).append(rule)
         elif not equal(other.value, rule.value):
             raise RuleError(
                 f"{ref} is there twice with different contents: {other.ref.origin} and {origin}; "
@@ -59,7 +65,7 @@ class RuleSet:
             stream = read_stream(data, name)
             found = 0
             for item in stream.items:
-                if dialect_of(item.head) is not None:
+                if dialect_of(item.head) is not None or reader_of(item.head) is not None:
                     origin = Origin(origin_name or name, line=item.line())
                     self.add(item, origin)
                     found += 1
@@ -103,6 +109,9 @@ def collect(
         _add_files(rules, path, path)
     if not admission.rules and not extra_paths:
         for item in candidates:
+            rules.add(item, item.origin)
+    for item in items:
+        if reader_of(item.head) is not None:
             rules.add(item, item.origin)
     if image_rules:
         _add_files(rules, image_rules, image_rules)

@@ -11,8 +11,8 @@ from krm_fn.admission import Finding
 _HINTS: Final = (
     (
         re.compile(r"resulted in error: no such key: (\w+)"),
-        "a field that is not set is an error; write object.spec.?{0}.orValue([]) (with the value "
-        "that a missing {0} stands for), or ask has(...) first",
+        "reading a field that is not set is an error; write .?{0}.orValue(...) with the value that "
+        "a missing one stands for, such as object.spec.?initContainers.orValue([])",
     ),
     (
         re.compile(r"may not mutate atomic arrays, maps or structs"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -22,16 +23,10 @@ from krm_fn.dialects.policies import DIALECT
 from krm_fn.dialects.policies.common import TypesOnly
 from krm_fn.dialects.policies.denial import Denial
 from krm_fn.dialects.policies.mutating import MutatingPolicies
-from krm_fn.dialects.policies.patching import SCHEME
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
 from krm_fn.values import Json, get
 from krm_fn.wire import Head, read_stream
-
-KINDS = {
-    "MutatingAdmissionPolicy",
-    "ValidatingAdmissionPolicy",
-}
 
 
 def _read(text: str) -> Json:
@@ -155,8 +150,6 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_object(request: Request, value: Json) -> Request:
-    from dataclasses import replace
-
     return replace(request, object=value)
 
 
@@ -251,6 +244,3 @@ def check(case: dict[str, Any]) -> Verdict:
     actual = run(case)
     fits = any(_normal(outcome) == _normal(actual) for outcome in outcomes)
     return decide(CONDITIONS, case, fits, outcomes[0], actual)
-
-
-__all__ = ["KINDS", "SCHEME", "check", "run"]
