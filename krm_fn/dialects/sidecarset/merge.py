@@ -19,28 +19,26 @@ from krm_fn.values import Json, equal, get
 
 
 def merged(pod: Json, built: Sequence[Built], *, by_name: bool) -> Json:
-    """A Pod with what the sets bring; with `by_name` containers come sorted.
+    """A Pod with what the sets bring, the same object where it has all that.
 
-    Init containers always do, those of all sets together.
+    With `by_name` containers come sorted. Init containers always do, those of all sets together.
     """
-    spec = dict(pod.get("spec") or {})
+    spec = pod.get("spec") or {}
     inits = sorted((s for one in built for s in one.init_containers), key=lambda s: s.name)
     containers = [s for one in built for s in one.containers]
     if by_name:
         containers.sort(key=lambda s: s.name)
     volumes = [volume for one in built for volume in one.volumes]
     secrets = [secret for one in built for secret in one.set.spec.get("imagePullSecrets", ())]
-    _put(spec, "initContainers", _with_sidecars(spec.get("initContainers"), inits))
-    _put(spec, "containers", _with_sidecars(spec.get("containers"), containers))
-    _put(spec, "volumes", _with_new(spec.get("volumes"), volumes))
-    _put(spec, "imagePullSecrets", _distinct([*(spec.get("imagePullSecrets") or ()), *secrets]))
-    return {**pod, "spec": spec}
-
-
-def _put(spec: Json, name: str, elements: list[Json]) -> None:
-    """Lists that stay as they were stay the same objects, and an absent one stays absent."""
-    if not equal(elements, spec.get(name) or []):
-        spec[name] = elements
+    lists = {
+        "initContainers": _with_sidecars(spec.get("initContainers"), inits),
+        "containers": _with_sidecars(spec.get("containers"), containers),
+        "volumes": _with_new(spec.get("volumes"), volumes),
+        "imagePullSecrets": _distinct([*(spec.get("imagePullSecrets") or ()), *secrets]),
+    }
+    # What stays as it was stays the same object, and an absent list stays absent.
+    changed = {name: new for name, new in lists.items() if not equal(new, spec.get(name) or [])}
+    return {**pod, "spec": {**spec, **changed}} if changed else pod
 
 
 def _with_sidecars(own: Any, sidecars: Iterable[Sidecar]) -> list[Json]:

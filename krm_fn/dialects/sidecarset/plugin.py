@@ -41,7 +41,7 @@ from krm_fn.dialects.sidecarset.revisions import (
 )
 from krm_fn.dialects.sidecarset.sets import SidecarSet
 from krm_fn.dialects.sidecarset.sharing import AppContainers
-from krm_fn.values import Json, get, with_at
+from krm_fn.values import Json, equal, get, with_at
 from krm_fn.wire import Head
 
 INVOCATION: Final = "mpod.kb.io"
@@ -278,15 +278,15 @@ class _Run:
         if self.options.bookkeeping is not Bookkeeping.NONE:
             names = [one.name for one in sets]
             added[bookkeeping.INJECTED_LIST] = bookkeeping.listed(annotations, names)
+        before = pod
         for n, one in enumerate(built):
-            last = n == len(built) - 1
-            if not (last or one.injects):
-                continue
             injected = merged(pod, built[: n + 1], by_name=self.options.sort_by_name)
-            if last and added:
+            if n == len(built) - 1 and added.items() - annotations.items():
                 injected = with_at(injected, _ANNOTATIONS, {**annotations, **added})
-            steps.append(Step((one.set.ref,), injected))
-        return steps[-1].object
+            if not equal(injected, before):
+                steps.append(Step((one.set.ref,), injected))
+                before = injected
+        return before
 
     def _check_names(self, built: Sequence[Built], pod: Json) -> None:
         """Kruise adds all sidecars of one name, and the API server refuses the Pod for it."""
