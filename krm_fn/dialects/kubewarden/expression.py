@@ -48,8 +48,9 @@ class Expression:
         self._members = members
         if len(source) > limits.CEL_SOURCE:
             raise _bad(f"longer than {limits.CEL_SOURCE:,} characters")
-        self._node = _Parser(source).parse()
-        self.evaluate(lambda name: True)
+        with limits.deep_stack():
+            self._node = _Parser(source).parse()
+            self.evaluate(lambda name: True)
 
     def evaluate(self, member: Member) -> bool:
         """The value, running members as they are needed. Raises Fault."""

@@ -111,26 +111,34 @@ def loads(data: bytes | str) -> Any:
         text = data.decode() if isinstance(data, bytes) else data
     except UnicodeDecodeError:
         raise JsonError("invalid unicode code point") from None
-    _check_nesting(text)
     try:
-        return _DECODER.decode(text)
+        if not _check_nesting(text):
+            return _DECODER.decode(text)
+        with limits.deep_stack():
+            return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         reason = error.msg[:1].lower() + error.msg[1:]
         raise JsonError(f"{reason} at line {error.lineno} column {error.colno}") from None
 
 
-def _check_nesting(text: str) -> None:
-    if text.count("[") + text.count("{") <= limits.WASM_NESTING:
-        return
-    depth = 0
+_SHALLOW: Final = 200
+
+
+def _check_nesting(text: str) -> bool:
+    """Whether a text may nest so deep that Python's usual stack is too small."""
+    if text.count("[") + text.count("{") <= _SHALLOW:
+        return False
+    depth = deepest = 0
     for match in _BRACKETS.finditer(text):
         bracket = match.group()
         if bracket in "[{":
             depth += 1
+            deepest = max(deepest, depth)
             if depth > limits.WASM_NESTING:
                 raise JsonError(f"nested deeper than {limits.WASM_NESTING} levels")
         elif bracket in "]}":
             depth -= 1
+    return deepest > _SHALLOW
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
