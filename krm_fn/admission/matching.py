@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple
 from krm_fn.admission.cluster import NAME_LABEL, Cluster
 from krm_fn.admission.model import Prefilter, Request
 from krm_fn.kube.podtemplates import controller_labels
-from krm_fn.kube.schema import Schemas
 from krm_fn.kube.selectors import Selector, SelectorError, from_label_selector
 from krm_fn.values import Json, get
 from krm_fn.wire import Head
@@ -293,8 +292,8 @@ def equivalents(head: Head, cluster: Cluster) -> Iterator[Equivalent]:
     resource = cluster.resource_for(head.group, head.kind).plural
     crd = cluster.crd(head.group, head.kind)
     if crd is None:
-        for schema in _BUILT_IN.versions(head.group, head.kind):
-            yield Equivalent(Matched(head.group, schema.version, head.kind, resource), False)
+        for version in _TWICE.get((head.group, head.kind), ()):
+            yield Equivalent(Matched(head.group, version, head.kind, resource), False)
         return
     converts = get(crd, ("spec", "conversion", "strategy"), "None") == "None"
     versions = get(crd, ("spec", "versions"), [])
@@ -304,8 +303,8 @@ def equivalents(head: Head, cluster: Cluster) -> Iterator[Equivalent]:
             yield Equivalent(Matched(head.group, name, head.kind, resource), converts)
 
 
-_BUILT_IN: Final = Schemas()
-"""The newest release: what could be equivalent at all."""
+_TWICE: Final = {("autoscaling", "HorizontalPodAutoscaler"): ("v1", "v2")}
+"""The built-in kinds that a cluster serves in several versions by default (but for Events)."""
 
 
 # Before an object is parsed
