@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from krm_fn.dialects.kubewarden import jsontext
+from krm_fn import limits
+from krm_fn.dialects.kubewarden import jsontext, yamltext
 from krm_fn.dialects.kubewarden.requests import OPERATIONS, Asked, read_recorded
+from krm_fn.dialects.kubewarden.yamltext import YamlTextError
 from krm_fn.errors import ConfigError
 from krm_fn.values import Json
-from krm_fn.wire import read_stream
 
 
 class Answers:
@@ -45,13 +46,12 @@ def _without_nulls(value: Any) -> Any:
 
 def read_answers(data: bytes, where: str) -> Answers:
     """The answers in a file. Raises ConfigError."""
-    # Exchanges are tagged by YAML tags or by `type: Exchange`; both mean the same here.
-    wrapped = b"entries:\n" + b"".join(b"  " + line + b"\n" for line in data.splitlines())
-    text = data if data.lstrip()[:1] in (b"{", b"[") else wrapped
-    if data.lstrip()[:1] == b"[":
-        text = b'{"entries": ' + data + b"}"
-    items = read_stream(text, where).items
-    entries = items[0].value.get("entries") if len(items) == 1 else None
+    if len(data) > limits.WASM_RESPONSE:
+        raise ConfigError(f"larger than {limits.WASM_RESPONSE // 2**20} MiB", where)
+    try:
+        entries = yamltext.loads(data.decode())
+    except (YamlTextError, UnicodeDecodeError) as error:
+        raise ConfigError(str(error), where) from None
     if type(entries) is not list:
         raise ConfigError("must be a list of recorded answers", where)
     known = []
@@ -96,8 +96,12 @@ def _exchange(entry: Json, request: str) -> tuple[Asked, str | None, str]:
     first, _, rest = request.strip().partition("\n")
     if not first.startswith(_TAG):
         raise jsontext.JsonError("request does not start with a tag such as !KubernetesGetResource")
-    items = read_stream(rest.encode(), "request").items
-    members = items[0].value if len(items) == 1 else {}
+    try:
+        members = yamltext.loads(rest)
+    except YamlTextError as error:
+        raise jsontext.JsonError(f"request: {error}") from None
+    if type(members) is not dict:
+        raise jsontext.JsonError("request has no members")
     asked = Asked(first[1:].strip(), members)
     response = entry.get("response")
     response = response if type(response) is dict else {}

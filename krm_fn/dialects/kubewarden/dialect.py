@@ -25,7 +25,9 @@ class Kubewarden:
     def compile(
         self, rules: Sequence[Rule], options: Mapping[str, Any], cluster: Cluster
     ) -> Compiled:
-        """Compile all policies. Options: `kubewarden` (a Section or None), `onRuleError`.
+        """Compile all policies.
+
+        Options: `kubewarden` (a Section or None), `onRuleError`, `kubernetesVersion`.
 
         Raises RuleError with a line for everything that is wrong, and ConfigError.
         """
@@ -35,7 +37,12 @@ class Kubewarden:
         problems: list[str] = []
         findings: list[Finding] = []
         plugins: list[Plugin] = []
-        loader = _loader(chosen, options.get("onRuleError", OnRuleError.FAIL), cluster)
+        loader = _loader(
+            chosen,
+            options.get("onRuleError", OnRuleError.FAIL),
+            cluster,
+            options.get("kubernetesVersion", ""),
+        )
         for rule in rules:
             try:
                 resource = read_resource(rule)
@@ -50,10 +57,12 @@ class Kubewarden:
         return Compiled(tuple(plugins), tuple(findings))
 
 
-def _loader(options: Options, on_error: OnRuleError, cluster: Cluster) -> Loader:
+def _loader(
+    options: Options, on_error: OnRuleError, cluster: Cluster, kubernetes_version: str
+) -> Loader:
     from krm_fn.dialects.kubewarden.loading import Loader
 
-    return Loader(options, on_error, cluster)
+    return Loader(options, on_error, cluster, kubernetes_version)
 
 
 def _warnings(resource: PolicyResource) -> list[Finding]:

@@ -21,7 +21,7 @@ from krm_fn.dialects.kubewarden.group import Member, ask
 from krm_fn.dialects.kubewarden.host import Capabilities, PatternError, PolicyHost
 from krm_fn.dialects.kubewarden.modules import Modules
 from krm_fn.dialects.kubewarden.options import Options
-from krm_fn.dialects.kubewarden.plugin import KubewardenPolicy, Policies
+from krm_fn.dialects.kubewarden.plugin import Conditions, KubewardenPolicy, Policies
 from krm_fn.dialects.kubewarden.policy import ExecutionMode, Policy
 from krm_fn.dialects.kubewarden.reads import Reads
 from krm_fn.dialects.kubewarden.resource import MemberSpec, PolicyResource
@@ -33,7 +33,9 @@ from krm_fn.values import Json
 class Loader:
     """Loads the policies of a run. Raises ConfigError for options that cannot be used."""
 
-    def __init__(self, options: Options, on_error: OnRuleError, cluster: Cluster) -> None:
+    def __init__(
+        self, options: Options, on_error: OnRuleError, cluster: Cluster, kubernetes_version: str
+    ) -> None:
         self._engine = Engine(
             Limits(options.fuel, options.memory), Cache(options.cache) if options.cache else None
         )
@@ -42,6 +44,7 @@ class Loader:
         self._namespaced = _capabilities(options.allow_capabilities)
         self._reads = Reads(cluster)
         self._cluster = cluster
+        self._kubernetes_version = kubernetes_version
         self._common = Policies(cluster.default_namespace, on_error)
         self._policies: dict[tuple[bytes, ExecutionMode, float], Policy] = {}
         self._findings: list[Finding] = []
@@ -60,7 +63,15 @@ class Loader:
             judge = Group(members, expression, resource.message or "")
         else:
             judge = OnePolicy(members[""])
-        return KubewardenPolicy(resource, judge, None, self._common, self._cluster)
+        conditions = self._conditions(resource.conditions)
+        return KubewardenPolicy(resource, judge, conditions, self._common, self._cluster)
+
+    def _conditions(self, sources: Sequence[str]) -> Conditions | None:
+        if not sources:
+            return None
+        from krm_fn.dialects.kubewarden.conditions import CelConditions
+
+        return CelConditions(sources, self._kubernetes_version)
 
     def take_findings(self) -> list[Finding]:
         """What there is to say of the policies loaded since the last time."""

@@ -88,11 +88,12 @@ def loads(text: str, *, unique: bool = False) -> Any:
 class _Open:
     """A collection while it is read; a key waits for its value."""
 
-    __slots__ = ("anchor", "key", "value", "waiting")
+    __slots__ = ("anchor", "key", "start", "value", "waiting")
 
-    def __init__(self, value: Any, anchor: str | None) -> None:
+    def __init__(self, value: Any, anchor: str | None, start: int) -> None:
         self.value = value
         self.anchor = anchor
+        self.start = start
         self.key: Any = None
         self.waiting = False
 
@@ -138,12 +139,12 @@ def _build(events: Any, unique: bool) -> list[Any]:
         elif kind in (yaml.MappingStartEvent, yaml.SequenceStartEvent):
             if len(stack) >= limits.EXPRESSION_NESTING:
                 raise YamlTextError("recursion limit exceeded")
-            stack.append(_Open({} if kind is yaml.MappingStartEvent else [], event.anchor))
-            stack[-1].key = total if event.anchor else None
+            empty: Any = {} if kind is yaml.MappingStartEvent else []
+            stack.append(_Open(empty, event.anchor, total))
         elif kind in (yaml.MappingEndEvent, yaml.SequenceEndEvent):
             done = stack.pop()
             if done.anchor:
-                anchors[done.anchor] = done.value, total
+                anchors[done.anchor] = done.value, total - done.start
             put(done.value)
         elif kind is yaml.DocumentStartEvent:
             anchors.clear()
