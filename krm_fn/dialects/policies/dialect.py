@@ -95,7 +95,8 @@ class Policies:
         plugins = _plugins(bound, section, options, cluster)
         if validate:
             self._check_expressions(plugins, reading)
-        return Compiled(tuple(plugins), tuple(reading.findings))
+        active = tuple(plugin for plugin in plugins if plugin.is_active)
+        return Compiled(active, tuple(reading.findings))
 
     def _read_policy(self, rule: Rule, reading: _Reading, *, validate: bool) -> None:
         value = _decoded(rule, reading)
@@ -176,7 +177,7 @@ def _warning(rule: Rule, path: tuple[Any, ...], message: str, *, named: bool = F
 
 
 def _bound(reading: _Reading) -> list[tuple[Policy, list[Binding]]]:
-    """Each policy with its bindings; a policy without any is left out, and said to be."""
+    """Each policy with its bindings; one that has none is inactive, and said to be."""
     bound = []
     used: set[tuple[str, str]] = set()
     for rule, policy in reading.policies:
@@ -191,11 +192,10 @@ def _bound(reading: _Reading) -> list[tuple[Policy, list[Binding]]]:
             message = "no binding names it; as functionConfig it counts as bound to everything"
             reading.findings.append(Finding(Cause.NOTE, False, message, (policy.ref,)))
             mine = [bound_to_everything(policy)]
-        if mine:
-            bound.append((policy, mine))
-            continue
-        message = f"is inactive: no {kind} names it (spec.policyName: {policy.name})"
-        reading.findings.append(Finding(Cause.WARNING, False, message, (policy.ref,)))
+        bound.append((policy, mine))
+        if not mine:
+            message = f"is inactive: no {kind} names it (spec.policyName: {policy.name})"
+            reading.findings.append(Finding(Cause.WARNING, False, message, (policy.ref,)))
     for binding in reading.bindings:
         if (binding.ref.kind, binding.policy_name) not in used:
             message = f"names the policy {binding.policy_name}, which is not among the rules"

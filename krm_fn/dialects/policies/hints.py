@@ -25,6 +25,11 @@ _HINTS: Final = (
         'JSONPatch{{op: "add", path: "{0}", value: []}}',
     ),
     (
+        re.compile(r'add operation does not apply: doc is missing path: "(.*)/[^/]*"'),
+        "{0} is not set; where it is missing, add it first, in the same patch: "
+        'JSONPatch{{op: "add", path: "{0}", value: {{}}}}',
+    ),
+    (
         re.compile(r"strict decoding error: unknown field"),
         "a JSONPatch may set only fields that the kind has; failurePolicy does not cover this",
     ),

@@ -128,9 +128,9 @@ class MutatingPolicies:
     ) -> None:
         self._settings = settings
         self._objects = objects
-        self._switchboard = Switchboard(bound, settings.schemas, settings.stored)
         self._compiled = {policy.name: _Policy(policy, settings.version) for policy, _ in bound}
-        self._bound = bound
+        self._bound = bound = [pair for pair in bound if pair[1]]
+        self._switchboard = Switchboard(bound, settings.schemas, settings.stored)
         constraints = [policy.constraints for policy, _ in bound if policy.constraints is not None]
         self.prefilter: Prefilter = ResourcePrefilter(constraints, settings.cluster)
         # Only these can come to anything in a second pass that they did not come to in the first.
@@ -176,6 +176,11 @@ class MutatingPolicies:
             run.outcome.steps = []
             run.outcome.dirty = False
         return run.outcome
+
+    @property
+    def is_active(self) -> bool:
+        """Whether any policy has a binding."""
+        return bool(self._bound)
 
     def compile_errors(self) -> Iterator[tuple[RuleRef, Path, str]]:
         """Expressions that do not compile: the policy, where, and why."""

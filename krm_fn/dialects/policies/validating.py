@@ -196,9 +196,9 @@ class ValidatingPolicies:
         self, bound: Sequence[tuple[Policy, Sequence[Binding]]], settings: Settings
     ) -> None:
         self._settings = settings
-        self._switchboard = Switchboard(bound, settings.schemas, settings.stored)
         self._compiled = {policy.name: _Policy(policy, settings.version) for policy, _ in bound}
-        self._bound = bound
+        self._bound = bound = [pair for pair in bound if pair[1]]
+        self._switchboard = Switchboard(bound, settings.schemas, settings.stored)
         constraints = [policy.constraints for policy, _ in bound if policy.constraints is not None]
         self.prefilter: Prefilter = ResourcePrefilter(constraints, settings.cluster)
 
@@ -233,6 +233,11 @@ class ValidatingPolicies:
         run = _Run(self, request, cluster)
         run.run()
         return run.outcome
+
+    @property
+    def is_active(self) -> bool:
+        """Whether any policy has a binding."""
+        return bool(self._bound)
 
     def compile_errors(self) -> Iterator[tuple[RuleRef, Path, str]]:
         """Expressions that do not compile: the policy, where, and why."""

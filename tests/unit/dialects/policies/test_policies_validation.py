@@ -1,0 +1,249 @@
+"""What a policy or a binding is refused for when it is loaded, as an API server would."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from policies_support import (
+    EVERYTHING,
+    apply,
+    binding,
+    cluster_of,
+    compiled,
+    mutating,
+    patch,
+    validating,
+)
+
+from krm_fn.errors import RuleError
+from krm_fn.values import Json
+
+FINE = mutating(apply("Object{}"))
+JUDGE = validating({"expression": "true"})
+ONE = [EVERYTHING]
+
+
+def changed(policy: Json, **spec: Any) -> Json:
+    return {**policy, "spec": {**policy["spec"], **spec}}
+
+
+def renamed(policy: Json, name: str) -> Json:
+    return {**policy, "metadata": {"name": name}}
+
+
+def rule(**parts: Any) -> Json:
+    return {"matchConstraints": {"resourceRules": [{**EVERYTHING, **parts}]}}
+
+
+def conditions(*of: tuple[str, str]) -> Json:
+    return {"matchConditions": [{"name": name, "expression": text} for name, text in of]}
+
+
+def variables(*of: tuple[str, str]) -> Json:
+    return {"variables": [{"name": name, "expression": text} for name, text in of]}
+
+
+POLICIES: list[tuple[Json, str]] = [
+    (renamed(FINE, "Upper"), "metadata.name: a lowercase RFC 1123 subdomain"),
+    (renamed(FINE, ""), "metadata.name: is required"),
+    (
+        changed(FINE, failurePolicy="Maybe"),
+        "spec.failurePolicy: 'Maybe' is not one of Fail, Ignore",
+    ),
+    (changed(FINE, reinvocationPolicy="Always"), "spec.reinvocationPolicy: 'Always' is not one of"),
+    (changed(FINE, matchConstraints=None), "spec.matchConstraints: is required"),
+    (
+        changed(FINE, matchConstraints={}),
+        "spec.matchConstraints.resourceRules: needs at least one rule",
+    ),
+    (
+        changed(FINE, matchConstraints={"resourceRules": ONE, "matchPolicy": "Fuzzy"}),
+        "spec.matchConstraints.matchPolicy: 'Fuzzy' is not one of Exact, Equivalent",
+    ),
+    (
+        changed(
+            FINE,
+            matchConstraints={
+                "resourceRules": ONE,
+                "objectSelector": {"matchExpressions": [{"key": "a", "operator": "Near"}]},
+            },
+        ),
+        'spec.matchConstraints.objectSelector: "Near" is not a valid label selector operator',
+    ),
+    (changed(FINE, **rule(operations=[])), "resourceRules[0].operations: is required"),
+    (changed(FINE, **rule(operations=["*", "CREATE"])), "operations: * must stand alone"),
+    (changed(FINE, **rule(operations=["create"])), "operations[0]: 'create' is not one of"),
+    (changed(FINE, **rule(apiGroups=[])), "apiGroups: is required"),
+    (changed(FINE, **rule(apiVersions=[""])), "apiVersions[0]: must not be empty"),
+    (changed(FINE, **rule(resources=[])), "resources: is required"),
+    (changed(FINE, **rule(resources=["*/*", "pods"])), "resources[0]: */* must stand alone"),
+    (changed(FINE, **rule(resources=["*", "pods"])), "resources[1]: pods is pointless beside *"),
+    (
+        changed(FINE, **rule(resources=["pods/*", "pods/exec"])),
+        "resources[1]: pods/exec is pointless beside pods/*",
+    ),
+    (
+        changed(FINE, **rule(resources=["*/scale", "pods/scale"])),
+        "resources[1]: pods/scale is pointless beside */scale",
+    ),
+    (changed(FINE, **rule(scope="Both")), "scope: 'Both' is not one of *, Cluster, Namespaced"),
+    (changed(FINE, **rule(resourceNames=["a", "a"])), "resourceNames[1]: 'a' is there twice"),
+    (changed(FINE, **rule(resourceNames=["a/b"])), "resourceNames[0]: 'a/b' cannot be a name"),
+    (
+        changed(FINE, **conditions(*((f"c{n}", "true") for n in range(65)))),
+        "spec.matchConditions: has 65 conditions; at most 64 are allowed",
+    ),
+    (
+        changed(FINE, **conditions(("c", "true"), ("c", "true"))),
+        "spec.matchConditions[1]: 'c' is there twice",
+    ),
+    (changed(FINE, **conditions(("c c", "true"))), "spec.matchConditions[0].name: name part"),
+    (
+        changed(FINE, **conditions(("c", " "))),
+        "spec.matchConditions[0].expression: is required",
+    ),
+    (
+        changed(FINE, **conditions(("c", "variables.x")), **variables(("x", "true"))),
+        "spec.matchConditions[0].expression: must not use variables",
+    ),
+    (
+        changed(FINE, **conditions(("c", "'text'"))),
+        "spec.matchConditions[0].expression: must evaluate to bool but got string",
+    ),
+    (
+        changed(FINE, **variables(("1a", "true"))),
+        "spec.variables[0].name: '1a' must be a CEL identifier",
+    ),
+    (
+        changed(FINE, **variables(("a", "variables.b"), ("b", "1"))),
+        "spec.variables[0].expression: compilation failed: ERROR: <input>:1:10: undefined",
+    ),
+    (
+        changed(FINE, paramKind={"apiVersion": "a/b/c", "kind": "K"}),
+        "spec.paramKind.apiVersion: 'a/b/c' is no group/version",
+    ),
+    (
+        changed(FINE, paramKind={"apiVersion": "v1"}),
+        "spec.paramKind.kind: is required",
+    ),
+    (
+        changed(FINE, paramKind={"apiVersion": "g/1", "kind": "K"}),
+        "spec.paramKind.apiVersion: a DNS-1035 label",
+    ),
+    (changed(FINE, mutations=[]), "spec.mutations: needs at least one mutation"),
+    (
+        changed(FINE, mutations=[{"patchType": "Merge"}]),
+        "spec.mutations[0].patchType: 'Merge' is not one of ApplyConfiguration, JSONPatch",
+    ),
+    (
+        changed(FINE, mutations=[{**patch("[]"), "patchType": "ApplyConfiguration"}]),
+        "spec.mutations[0].applyConfiguration: is required where patchType is ApplyConfiguration",
+    ),
+    (
+        changed(FINE, mutations=[{**apply("Object{}"), **patch("[]")}]),
+        "spec.mutations[0].applyConfiguration: must not be set where patchType is JSONPatch",
+    ),
+    (
+        changed(FINE, mutations=[apply("Object{spec: Nothing{}}")]),
+        "spec.mutations[0].applyConfiguration.expression: compilation failed",
+    ),
+    (changed(FINE, mutations="none"), "spec.mutations is the text 'none'"),
+    (changed(JUDGE, validations=[]), "spec.validations: needs at least one"),
+    (
+        changed(JUDGE, validations=[{"expression": "object.a"}]),
+        "spec.validations[0].expression: must evaluate to bool but got dyn",
+    ),
+    (
+        changed(JUDGE, validations=[{"expression": "true", "message": "a\nb"}]),
+        "spec.validations[0].message: must be one line",
+    ),
+    (
+        changed(JUDGE, validations=[{"expression": "true", "reason": "Because"}]),
+        "spec.validations[0].reason: 'Because' is not one of",
+    ),
+    (
+        changed(JUDGE, validations=[{"expression": "true", "messageExpression": "1"}]),
+        "spec.validations[0].messageExpression: must evaluate to string but got int",
+    ),
+    (
+        changed(
+            JUDGE, auditAnnotations=[{"key": f"k{n}", "valueExpression": "''"} for n in range(21)]
+        ),
+        "spec.auditAnnotations: has 21; at most 20 are allowed",
+    ),
+    (
+        changed(JUDGE, auditAnnotations=[{"key": "k", "valueExpression": "1"}]),
+        "spec.auditAnnotations[0].valueExpression: must evaluate to",
+    ),
+]
+
+
+@pytest.mark.parametrize(("policy", "message"), POLICIES, ids=[text for _, text in POLICIES])
+def test_a_policy_is_refused(policy: Json, message: str) -> None:
+    with pytest.raises(RuleError) as caught:
+        compiled([policy], None, cluster_of(), validate=True)
+    assert message in str(caught.value)
+
+
+BINDINGS: list[tuple[Json, str]] = [
+    (binding(FINE, policyName=""), "spec.policyName: is required"),
+    (binding(FINE, policyName="A"), "spec.policyName: a lowercase RFC 1123 subdomain"),
+    (binding(FINE, paramRef={}), "spec.paramRef: must have exactly one of name and selector"),
+    (
+        binding(FINE, paramRef={"name": "a", "selector": {}}),
+        "spec.paramRef: must have exactly one of name and selector",
+    ),
+    (
+        binding(FINE, paramRef={"name": "a", "parameterNotFoundAction": "Skip"}),
+        "spec.paramRef.parameterNotFoundAction: 'Skip' is not one of Allow, Deny",
+    ),
+    (
+        binding(FINE, matchResources={"resourceRules": [{}]}),
+        "spec.matchResources.resourceRules[0].operations: is required",
+    ),
+    (binding(JUDGE, validationActions=[]), "spec.validationActions: is required"),
+    (binding(JUDGE, validationActions=["Tell"]), "validationActions[0]: 'Tell' is not one of"),
+    (binding(JUDGE, validationActions=["Warn", "Warn"]), "validationActions[1]: Warn is there"),
+    (
+        binding(JUDGE, validationActions=["Deny", "Warn"]),
+        "spec.validationActions: must not have both Deny and Warn",
+    ),
+]
+
+
+@pytest.mark.parametrize(("bound", "message"), BINDINGS, ids=[text for _, text in BINDINGS])
+def test_a_binding_is_refused(bound: Json, message: str) -> None:
+    with pytest.raises(RuleError) as caught:
+        compiled([FINE, JUDGE], [bound], cluster_of(), validate=True)
+    assert message in str(caught.value)
+
+
+def test_what_is_fine_is_taken() -> None:
+    plugins, findings = compiled([FINE, JUDGE], None, cluster_of(), validate=True)
+    assert len(plugins) == 2
+    assert findings == ()
+
+
+def test_everything_that_is_wrong_is_said_at_once() -> None:
+    wrong = changed(FINE, failurePolicy="Maybe", mutations=[])
+    with pytest.raises(RuleError) as caught:
+        compiled([wrong, changed(JUDGE, validations=[])], None, cluster_of(), validate=True)
+    assert len(str(caught.value).splitlines()) == 3
+
+
+def test_an_unknown_field_is_a_warning() -> None:
+    _, findings = compiled([changed(FINE, mutation=[])], None, cluster_of(), validate=True)
+    assert "unknown field spec.mutation; did you mean mutations?" in findings[0].message
+
+
+def test_an_inactive_policy_is_checked_as_well() -> None:
+    with pytest.raises(RuleError, match="compilation failed"):
+        compiled([changed(FINE, mutations=[apply("nothing")])], [], cluster_of(), validate=True)
+
+
+def test_params_without_an_action_for_missing_ones_are_taken_as_deny() -> None:
+    _, findings = compiled(
+        [FINE], [binding(FINE, paramRef={"name": "a"})], cluster_of(), validate=True
+    )
+    assert "taken as Deny" in findings[0].message
