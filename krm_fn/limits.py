@@ -54,6 +54,9 @@ PATCH_COPIES: Final = 1_000_000
 RESOURCE_EXPRESSION: Final = 10_000
 """Characters of one expression of a SidecarSet's resources policy."""
 
+SIDECAR_PARTS: Final = 100_000
+"""Mounts, devices and variables that the sidecars of one Pod may get from its containers."""
+
 EXPRESSION_NESTING: Final = 200
 """How deep an expression of one of the languages may nest."""
 
