@@ -1,0 +1,3 @@
+module krm-fn.dev/examples/capabilities
+
+go 1.24
