@@ -1,7 +1,6 @@
 """Go's own functions of templates: and, or, not, comparisons, index, len, print and escapes.
 
-`slice` is missing on purpose: Sprig's, which takes lists only, hides it. This module knows values;
-it knows neither Sprig nor the syntax.
+This module knows values; it knows neither Sprig, whose `slice` hides this one, nor the syntax.
 Source: Go 1.18.0's text/template/funcs.go.
 """
 
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.gofmt import GoInt, GoUint8, kind_name, to_bytes, to_float, type_name
+from krm_fn.lang.gofmt import GoInt, GoUint8, from_bytes, kind_name, to_bytes, to_float, type_name
 from krm_fn.lang.goprintf import sprint, sprintf, sprintln
 from krm_fn.lang.gotemplate.values import (
     Family,
@@ -164,6 +163,30 @@ def _position(key: Any, length: int) -> int:
     if not 0 <= key < length:
         raise FunctionError(f"index out of range: {int(key)}")
     return int(key)
+
+
+@BUILTINS.function("slice", "value ...value")
+def slice_(item: Any, *indexes: Any) -> Any:
+    """A part of a list, or of a text's bytes. Source: funcs.go slice."""
+    if item is None:
+        raise FunctionError("slice of untyped nil")
+    item = indirect(item)
+    if len(indexes) > 3:
+        raise FunctionError(f"too many slice indexes: {len(indexes)}")
+    if type(item) is str:
+        if len(indexes) == 3:
+            raise FunctionError("cannot 3-index slice a string")
+        data: Any = to_bytes(item)
+    elif isinstance(item, list):
+        data = item
+    else:
+        raise FunctionError(f"can't slice item of type {type_name(item)}")
+    places = [_position(index, len(data) + 1) for index in indexes]
+    start, stop, *_ = [*places, *(0, len(data))[len(places) :]]
+    if start > stop:
+        raise FunctionError(f"invalid slice index: {start} > {stop}")
+    part = data[start:stop]
+    return from_bytes(part) if type(item) is str else part
 
 
 @BUILTINS.function("len", "value")

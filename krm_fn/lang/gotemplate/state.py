@@ -17,6 +17,14 @@ class Positioned(Protocol):
     def pos(self) -> int: ...
 
 
+def place(source: str, pos: int) -> str:
+    """Line and column of a place in a template, as Go counts them: `3:12`."""
+    before = source[:pos]
+    line = before.count("\n") + 1
+    column = len(before[before.rfind("\n") + 1 :].encode("utf-8", "surrogatepass"))
+    return f"{line}:{column}"
+
+
 class State:
     """A running template."""
 
@@ -48,13 +56,10 @@ class State:
         return LimitError(self._place(node) + reason)
 
     def _place(self, node: Positioned) -> str:
-        before = self.source[: node.pos]
-        line = before.count("\n") + 1
-        column = len(before[before.rfind("\n") + 1 :].encode("utf-8", "surrogatepass"))
         shown = str(node)
         if len(shown) > 200:
             shown = shown[:200] + "..."
-        where = f"template: {self.parse_name}:{line}:{column}: "
+        where = f"template: {self.parse_name}:{place(self.source, node.pos)}: "
         return where + f'executing "{self.name}" at <{shown}>: '
 
     def step(self, node: Positioned) -> None:
