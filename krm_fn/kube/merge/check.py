@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from krm_fn.kube.cel.patches import NIL_LIST, Leaf
-from krm_fn.kube.merge.atoms import Atom, ListAtom, MapAtom
+from krm_fn.kube.merge.atoms import DEDUCED, Atom, ListAtom, MapAtom
 from krm_fn.kube.merge.gotext import as_source, key_text, plain, type_name
 from krm_fn.lang.gofmt import quote
 
@@ -175,7 +175,13 @@ def _comparable(value: Any) -> Identity:
 
 
 def atomics(atom: Atom, value: Any, path: str = "") -> Iterator[str]:
-    """The paths in a patch of what merges as one value. Other keys of maps are not looked at."""
+    """The paths in a patch of what merges as one value. Other keys of maps are not looked at.
+
+    Where a kind's schema is not known, those are all lists.
+    """
+    if atom is DEDUCED:
+        yield from _lists(value, path)
+        return
     if atom.map is not None and type(value) is dict:
         if atom.map.atomic:
             yield path
@@ -187,3 +193,11 @@ def atomics(atom: Atom, value: Any, path: str = "") -> Iterator[str]:
             yield path
         for n, member in enumerate(members(value)):
             yield from atomics(atom.list.element(), member, f"{path}[{n}]")
+
+
+def _lists(value: Any, path: str) -> Iterator[str]:
+    if is_list(value):
+        yield path
+    elif type(value) is dict:
+        for key, member in value.items():
+            yield from _lists(member, f"{path}.{key}")

@@ -1,0 +1,270 @@
+"""What policies do in this program beyond what an API server does: options, doubts, blame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from policies_support import (
+    EVERYTHING,
+    Denied,
+    apply,
+    binding,
+    config_map,
+    deployment,
+    judge,
+    manifest,
+    mutate,
+    mutating,
+    patch,
+    validating,
+)
+
+from krm_fn.function import Done, run
+from krm_fn.values import Json
+
+WIDGET = {
+    "apiVersion": "shop.example/v1",
+    "kind": "Widget",
+    "metadata": {"name": "w", "namespace": "shop"},
+    "spec": {"size": 1, "tags": ["a"]},
+}
+
+
+def call(rules: list[Json], items: list[Json], **spec: Any) -> tuple[Done, Json]:
+    """The function's answer to items under rules, each policy with a binding."""
+    bound = [binding(rule) for rule in rules if rule["kind"].endswith("Policy")]
+    config = {
+        "apiVersion": "krm-fn.dev/v1alpha1",
+        "kind": "Admission",
+        "metadata": {"name": "a"},
+        "spec": {"rules": [{"inline": yaml.safe_dump_all([*rules, *bound])}], **spec},
+    }
+    value = {
+        "apiVersion": "config.kubernetes.io/v1",
+        "kind": "ResourceList",
+        "functionConfig": config,
+        "items": items,
+    }
+    done = run(yaml.safe_dump(value).encode(), {})
+    return done, yaml.safe_load(done.stdout) if done.stdout else {}
+
+
+def messages(answer: Json, severity: str) -> list[str]:
+    return [r["message"] for r in answer.get("results", ()) if r["severity"] == severity]
+
+
+REPLICAS = mutating(apply("Object{spec: Object.spec{replicas: 3}}"), name="replicas")
+LABEL = mutating(apply('Object{metadata: Object.metadata{labels: {"a": "b"}}}'), name="label")
+
+
+@pytest.mark.parametrize("form", ["Served", "AsWritten"])
+def test_only_what_a_policy_changed_is_written(form: str) -> None:
+    written = deployment({"name": "web", "image": "nginx"})
+    _, answer = call([REPLICAS], [written], objectForm=form)
+    assert answer["items"] == [{**written, "spec": {**written["spec"], "replicas": 3}}]
+
+
+def test_defaults_are_seen_under_the_served_form_only() -> None:
+    reads = mutating(apply("Object{spec: Object.spec{replicas: object.spec.replicas + 1}}"))
+    live = deployment({"name": "web", "image": "nginx"})
+    assert call([reads], [live])[1]["items"][0]["spec"]["replicas"] == 2
+    done, _ = call([reads], [live], objectForm="AsWritten")
+    assert "no such key: replicas" in done.stderr
+
+
+def test_a_change_names_the_policy_and_the_mutation_made_it() -> None:
+    _, answer = call([REPLICAS], [deployment({"name": "web", "image": "nginx"})])
+    (change,) = [r for r in answer["results"] if r.get("field")]
+    assert change["field"] == {"path": "spec.replicas", "proposedValue": 3}
+    assert change["tags"]["rule"] == "MutatingAdmissionPolicy replicas"
+
+
+def test_a_selector_on_an_unknown_namespace_is_undecided_and_said_once() -> None:
+    selector = {"namespaceSelector": {"matchLabels": {"env": "prod"}}}
+    policy = mutating(
+        apply("Object{}"), matchConstraints={"resourceRules": [EVERYTHING], **selector}
+    )
+    maps = [config_map(), {**config_map(), "metadata": {"name": "b", "namespace": "shop"}}]
+    _, answer = call([policy], maps)
+    assert len([m for m in messages(answer, "warning") if "namespace shop" in m]) == 1
+
+
+def test_a_policy_that_reads_an_unknown_namespace_is_not_applied() -> None:
+    reads = 'Object{data: {"env": namespaceObject.metadata.labels["env"]}}'
+    policy = mutating(apply(reads))
+    _, answer = call([policy], [config_map()])
+    assert "data" not in answer["items"][0]
+    assert "reads namespaceObject" in messages(answer, "warning")[0]
+    namespaces = [{"name": "shop", "labels": {"env": "prod"}}]
+    _, answer = call([policy], [config_map()], context={"namespaces": namespaces})
+    assert answer["items"][0]["data"] == {"env": "prod"}
+
+
+def test_the_name_of_an_unknown_namespace_may_be_read() -> None:
+    policy = mutating(apply('Object{data: {"ns": namespaceObject.metadata.name}}'))
+    _, answer = call([policy], [config_map()])
+    assert answer["items"][0]["data"] == {"ns": "shop"}
+
+
+def test_an_ignored_error_is_a_note() -> None:
+    policy = mutating(apply('Object{data: {"a": object.none}}'), failurePolicy="Ignore")
+    done, answer = call([policy], [config_map()])
+    assert done.status == 0
+    assert any("ignored (failurePolicy: Ignore)" in m for m in messages(answer, "info"))
+
+
+def test_a_kind_without_a_schema_fails_unless_it_may_be_deduced() -> None:
+    grow = mutating(apply("Object{spec: Object.spec{size: 2}}"))
+    with pytest.raises(Denied, match="Kind=Widget not found") as e:
+        mutate(grow, WIDGET)
+    assert e.value.code == 503
+    deduced = mutate(grow, WIDGET, section={"unknownKind": "Deduce"})
+    assert deduced["spec"] == {"size": 2, "tags": ["a"]}
+
+
+def test_lists_of_a_deduced_kind_are_atomic() -> None:
+    tag = mutating(apply('Object{spec: Object.spec{tags: ["b"]}}'))
+    with pytest.raises(Denied, match=r"may not mutate atomic .*: \.spec\.tags"):
+        mutate(tag, WIDGET, section={"unknownKind": "Deduce"})
+
+
+def test_the_atomic_guard_can_be_lifted() -> None:
+    secret = mutating(
+        apply(
+            "Object{spec: Object.spec{template: Object.spec.template{spec: "
+            "Object.spec.template.spec{imagePullSecrets: "
+            '[Object.spec.template.spec.imagePullSecrets{name: "s"}]}}}}'
+        )
+    )
+    with pytest.raises(Denied, match="atomic"):
+        mutate(secret, deployment({"name": "a"}))
+    allowed = mutate(secret, deployment({"name": "a"}), section={"atomicGuard": "Allow"})
+    assert allowed["spec"]["template"]["spec"]["imagePullSecrets"] == [{"name": "s"}]
+
+
+def test_policies_run_before_webhooks_and_validating_ones_after_both() -> None:
+    rule = {
+        "apiVersion": "api.kubemod.io/v1beta1",
+        "kind": "ModRule",
+        "metadata": {"name": "r", "namespace": "shop"},
+        "spec": {
+            "type": "Patch",
+            "match": [{"select": "$.metadata.labels.a", "matchValue": "b"}],
+            "patch": [{"op": "add", "path": "/metadata/labels/rule", "value": "seen"}],
+        },
+    }
+    check = validating({"expression": "object.metadata.labels.rule == 'seen'"}, name="check")
+    done, answer = call([LABEL, rule, check], [config_map()])
+    assert done.status == 0
+    assert answer["items"][0]["metadata"]["labels"] == {"a": "b", "rule": "seen"}
+
+
+def test_a_policy_is_invoked_again_after_a_webhook_changed_the_object() -> None:
+    rule = {
+        "apiVersion": "api.kubemod.io/v1beta1",
+        "kind": "ModRule",
+        "metadata": {"name": "r", "namespace": "shop"},
+        "spec": {
+            "type": "Patch",
+            "match": [{"select": "$.kind", "matchValue": "ConfigMap"}],
+            "patch": [{"op": "add", "path": "/data/added", "value": "by-rule"}],
+        },
+    }
+    copy = mutating(
+        apply('Object{data: {"copy": object.?data[?"added"].orValue("none")}}'),
+        name="copy",
+        reinvocationPolicy="IfNeeded",
+    )
+    _, answer = call([copy, rule], [config_map()])
+    assert answer["items"][0]["data"] == {"copy": "by-rule", "added": "by-rule"}
+
+
+def test_a_policy_that_matches_nothing_here_says_so() -> None:
+    pods = {**EVERYTHING, "apiGroups": [""], "resources": ["pods"]}
+    policy = mutating(apply("Object{}"), matchConstraints={"resourceRules": [pods]})
+    _, answer = call([policy], [config_map()])
+    assert "matches none of the object (ConfigMap)" in messages(answer, "warning")[0]
+
+
+def test_a_policy_about_pods_says_that_templates_are_left_as_they_are() -> None:
+    pods = {**EVERYTHING, "apiGroups": [""], "resources": ["pods"]}
+    policy = mutating(
+        apply('Object{metadata: Object.metadata{annotations: {"a": "b"}}}'),
+        matchConstraints={"resourceRules": [pods]},
+    )
+    live = deployment({"name": "web", "image": "nginx"})
+    _, answer = call([policy], [live])
+    assert any("podTemplates" in m for m in messages(answer, "info"))
+    _, answer = call([policy], [live], podTemplates="Mutate")
+    template = answer["items"][0]["spec"]["template"]
+    assert template["metadata"]["annotations"] == {"a": "b"}
+
+
+def test_a_denial_says_what_to_do_about_it() -> None:
+    policy = mutating(
+        patch('[JSONPatch{op: "add", path: "/spec/template/spec/initContainers/-", value: {}}]')
+    )
+    done, _ = call([policy], [deployment({"name": "web", "image": "nginx"})])
+    assert "hint: there is no list to add to; add an empty one first" in done.stderr
+
+
+def test_every_denial_is_told_though_an_api_server_tells_one() -> None:
+    policy = validating(
+        {"expression": "false", "message": "first"}, {"expression": "false", "message": "second"}
+    )
+    done, answer = call([policy], [config_map()])
+    assert done.status == 1
+    assert [m.rpartition(": ")[2] for m in messages(answer, "error")] == ["first", "second"]
+
+
+def test_warnings_and_audit_annotations_are_results_that_deny_nothing() -> None:
+    policy = validating(
+        {"expression": "false", "message": "hm"},
+        auditAnnotations=[{"key": "who", "valueExpression": "object.metadata.name + ''"}],
+    )
+    bound = binding(policy, validationActions=["Warn", "Audit"])
+    outcome = judge(policy, config_map(), bindings=[bound])
+    assert outcome.denial is None
+    assert [m for m, _ in outcome.warnings] == [
+        "Validation failed for ValidatingAdmissionPolicy 'v' with binding 'v': hm"
+    ]
+    assert outcome.annotations["v/who"] == "settings"
+
+
+def test_an_object_of_another_version_of_a_custom_kind_is_converted_by_its_name_alone() -> None:
+    crd = {
+        **manifest("CustomResourceDefinition", "widgets.shop.example", {}),
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "spec": {
+            "group": "shop.example",
+            "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "versions": [
+                {
+                    "name": name,
+                    "served": True,
+                    "schema": {
+                        "openAPIV3Schema": {
+                            "type": "object",
+                            "properties": {
+                                "spec": {
+                                    "type": "object",
+                                    "x-kubernetes-preserve-unknown-fields": True,
+                                }
+                            },
+                        }
+                    },
+                }
+                for name in ("v1", "v2")
+            ],
+        },
+    }
+    v2 = {**EVERYTHING, "apiGroups": ["shop.example"], "apiVersions": ["v2"]}
+    policy = mutating(
+        apply("Object{spec: Object.spec{seen: object.apiVersion}}"),
+        matchConstraints={"resourceRules": [v2]},
+    )
+    result = mutate(policy, WIDGET, known=[crd])
+    assert (result["apiVersion"], result["spec"]["seen"]) == ("shop.example/v1", "shop.example/v2")
