@@ -119,12 +119,17 @@ class Template:
         Raises Refused.
         """
         built = Built(self.set)
-        for prepared in self.init_containers:
-            resources = self._resources(prepared, pod, sidecars, built)
-            built.init_containers += self._one(prepared, resources, annotations, app)
-        for prepared in self.containers:
-            resources = self._resources(prepared, pod, sidecars, built)
-            built.containers += self._one(prepared, resources, annotations, app)
+        for kind, made in (
+            (self.init_containers, built.init_containers),
+            (self.containers, built.containers),
+        ):
+            for prepared in kind:
+                where = f"SidecarSet {self.set.name}: container {prepared.container['name']}"
+                try:
+                    resources = self._resources(prepared, pod, sidecars, built)
+                    made += self._one(prepared, resources, annotations, app)
+                except EvaluationError as error:
+                    raise Refused(error.message, (self.set.ref,), where) from None
         for prepared in (*self.init_containers, *self.containers):
             built.volumes += self._volumes(prepared)
             if prepared.hot:
@@ -143,11 +148,7 @@ class Template:
         """What the policy computes; None without one."""
         if prepared.policy is None:
             return None
-        try:
-            resources, without = computed(prepared.policy, pod, sidecars)
-        except EvaluationError as error:
-            where = f"SidecarSet {self.set.name}: container {prepared.container['name']}"
-            raise Refused(error.message, (self.set.ref,), where) from None
+        resources, without = computed(prepared.policy, pod, sidecars)
         built.without += (name for name in without if name not in built.without)
         return resources
 
@@ -164,14 +165,14 @@ class Template:
             container.pop("resources", None)
             if resources:
                 container["resources"] = resources
-        variables = list(app.transferred(spec.get("transferEnv", ()), annotations))
+        variables = list(app.take(app.transferred(spec.get("transferEnv", ()), annotations)))
         mounts = prepared.mounts
         if get(spec, ("shareVolumePolicy", "type")) == "enabled":
-            variables += app.path_variables()
-            mounts = with_mounts(mounts, prepared.devices, app.mounts())
+            variables += app.take(app.path_variables)
+            mounts = with_mounts(mounts, prepared.devices, app.take(app.mounts))
         devices = prepared.devices
         if get(spec, ("shareVolumeDevicePolicy", "type")) == "enabled":
-            devices = with_devices(devices, mounts, app.devices())
+            devices = with_devices(devices, mounts, app.take(app.devices))
         container["env"] = with_variables(prepared.env, variables)
         if mounts:
             container["volumeMounts"] = mounts

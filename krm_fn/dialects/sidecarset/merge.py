@@ -7,14 +7,11 @@ pkg/util MergeVolumes; the SidecarSet specification, A7 and A10.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import Any
 
 from krm_fn.dialects.sidecarset.build import Built, Sidecar
-from krm_fn.dialects.sidecarset.types import KRUISE_KUBERNETES
+from krm_fn.dialects.sidecarset.types import kubernetes
 from krm_fn.errors import DecodeError
-from krm_fn.kube.schema import Schemas
-from krm_fn.kube.served import Served
 from krm_fn.values import Json, equal, get
 
 
@@ -44,7 +41,7 @@ def merged(pod: Json, built: Sequence[Built], *, by_name: bool) -> Json:
 def _with_sidecars(own: Any, sidecars: Iterable[Sidecar]) -> list[Json]:
     """A sidecar replaces the container of its name; others come before or after."""
     containers: list[Json] = list(own or ())
-    places = {container.get("name"): n for n, container in enumerate(containers)}
+    places = {name(container): n for n, container in enumerate(containers)}
     before: list[Json] = []
     after: list[Json] = []
     for sidecar in sidecars:
@@ -55,6 +52,11 @@ def _with_sidecars(own: Any, sidecars: Iterable[Sidecar]) -> list[Json]:
         else:
             (before if sidecar.before else after).append(sidecar.container)
     return [*before, *containers, *after]
+
+
+def name(element: Any) -> str:
+    """The name of an element of a Pod's list, which may be null where the Pod is as written."""
+    return str(get(element, ("name",)) or "")
 
 
 def _same(there: Json, container: Json) -> bool:
@@ -74,18 +76,13 @@ def _same(there: Json, container: Json) -> bool:
 
 def _shown(container: Json) -> Any:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": {"containers": [container]}}
-    return _served().form(pod).object["spec"]["containers"][0]
-
-
-@cache
-def _served() -> Served:
-    return Served(Schemas(KRUISE_KUBERNETES))
+    return kubernetes().form(pod).object["spec"]["containers"][0]
 
 
 def _with_new(own: Any, volumes: Iterable[Json]) -> list[Json]:
     """The Pod's own volumes win, silently."""
     result: list[Json] = list(own or ())
-    names = {volume.get("name") for volume in result}
+    names = {name(volume) for volume in result}
     for volume in volumes:
         if volume["name"] not in names:
             names.add(volume["name"])
@@ -96,7 +93,7 @@ def _with_new(own: Any, volumes: Iterable[Json]) -> list[Json]:
 def _distinct(secrets: Iterable[Json]) -> list[Json]:
     found: dict[Any, Json] = {}
     for secret in secrets:
-        found.setdefault(secret.get("name", ""), secret)
+        found.setdefault(name(secret), secret)
     return list(found.values())
 
 
@@ -104,7 +101,7 @@ def same_names(built: Sequence[Built], pod: Json) -> list[tuple[str, list[Built]
     """Containers that several sidecars would become, with the sets that bring them."""
     clashes: list[tuple[str, list[Built]]] = []
     for kind in ("initContainers", "containers"):
-        there = {container.get("name") for container in get(pod, ("spec", kind)) or ()}
+        there = {name(container) for container in get(pod, ("spec", kind)) or ()}
         bringing: dict[str, list[Built]] = {}
         for one in built:
             for sidecar in one.init_containers if kind == "initContainers" else one.containers:

@@ -41,6 +41,8 @@ from krm_fn.dialects.sidecarset.revisions import (
 )
 from krm_fn.dialects.sidecarset.sets import SidecarSet
 from krm_fn.dialects.sidecarset.sharing import AppContainers
+from krm_fn.dialects.sidecarset.types import kubernetes
+from krm_fn.errors import DecodeError
 from krm_fn.values import Json, equal, get, with_at
 from krm_fn.wire import Head
 
@@ -73,9 +75,16 @@ class Kruise:
         only: frozenset[str] | None = None,
     ) -> Response:
         """Admit one Pod. Kruise acts when Pods are created; no update changes them."""
-        if request.operation is not Operation.CREATE or not _is_active(request.object):
+        if request.operation is not Operation.CREATE:
             return Response()
-        run = _Run(self, request, cluster, trace)
+        try:
+            decoded = kubernetes().typed(request.object)
+        except DecodeError as error:
+            message = f"no SidecarSet is applied to what cannot be read as a Pod: {error.message}"
+            return Response(findings=(Finding(Cause.WARNING, False, message, (), error.path),))
+        if not _is_active(decoded):
+            return Response()
+        run = _Run(self, request, decoded, cluster, trace)
         try:
             return run.response()
         except Refused as refusal:
@@ -142,14 +151,19 @@ def _without(names: Sequence[str]) -> str:
 class _Run:
     """One Pod."""
 
-    def __init__(self, plugin: Kruise, request: Request, cluster: Cluster, trace: Trace) -> None:
+    def __init__(
+        self, plugin: Kruise, request: Request, decoded: Json, cluster: Cluster, trace: Trace
+    ) -> None:
+        """`decoded` is the Pod as Go reads it, which may be written in many ways."""
         self.plugin = plugin
         self.options = plugin.options
         self.request = request
         self.cluster = cluster
         self.trace = trace
         self.pod = request.object
-        self.labels: dict[str, str] = get(self.pod, ("metadata", "labels")) or {}
+        self.decoded = decoded
+        self.labels: dict[str, str] = get(decoded, ("metadata", "labels")) or {}
+        self.annotations: dict[str, str] = get(decoded, _ANNOTATIONS) or {}
         self.findings: list[Finding] = []
 
     def response(self) -> Response:
@@ -245,7 +259,7 @@ class _Run:
 
     def _patch_metadata(self, templates: Sequence[Template], steps: list[Step]) -> Json:
         pod = self.pod
-        annotations: dict[str, str] = get(pod, _ANNOTATIONS) or {}
+        annotations = self.annotations
         expected = self.plugin.fresh(tuple(templates))
         settled = {key for key, value in expected.items() if annotations.get(key) == value}
         for template in templates:
@@ -254,16 +268,17 @@ class _Run:
                 annotations = changed
                 pod = with_at(pod, _ANNOTATIONS, annotations)
                 steps.append(Step((template.set.ref,), pod))
+        self.annotations = annotations
         return pod
 
     def _inject(self, pod: Json, templates: Sequence[Template], steps: list[Step]) -> Json:
-        annotations: dict[str, str] = get(pod, _ANNOTATIONS) or {}
+        annotations = self.annotations
         sets = [template.set for template in templates]
         full = self.options.bookkeeping is Bookkeeping.FULL
-        hashes = bookkeeping.Hashes(pod, annotations, sets) if full else None
-        app = AppContainers(pod, frozenset().union(*(t.written for t in templates)))
+        hashes = bookkeeping.Hashes(self.decoded, annotations, sets) if full else None
+        app = AppContainers(self.decoded, frozenset().union(*(t.written for t in templates)))
         sidecars = frozenset().union(*(t.sidecars for t in templates))
-        built = [t.build(pod, annotations, app, sidecars) for t in templates]
+        built = [t.build(self.decoded, annotations, app, sidecars) for t in templates]
         self.findings += (
             Finding(Cause.WARNING, False, _without(names), (one.set.ref,))
             for one in built

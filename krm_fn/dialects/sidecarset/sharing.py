@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
+from krm_fn import limits
 from krm_fn.dialects.sidecarset.names import qualified_name
+from krm_fn.errors import LimitError
 from krm_fn.values import Json, get
 
 INJECTED: Final = "IS_INJECTED"
@@ -25,29 +27,43 @@ class AppContainers:
 
     def __init__(self, pod: Json, written: frozenset[str]) -> None:
         """`written` are the containers that this run replaces: nothing is taken from those."""
+        self._left = limits.SIDECAR_PARTS
         containers = get(pod, ("spec", "containers")) or ()
         self._pod = pod
         self._all = [one for one in containers if one.get("name") not in written]
         self._mine = [one for one in self._all if not _is_injected(one)]
 
-    def mounts(self) -> Iterator[Json]:
+    def take(self, parts: Iterable[Json]) -> Iterator[Json]:
+        """What one sidecar gets, counted. Raises LimitError where all together get too much."""
+        for part in parts:
+            self._left -= 1
+            if self._left < 0:
+                bound = f"{limits.SIDECAR_PARTS:,} mounts, devices and variables"
+                raise LimitError(f"the sidecars of a Pod get more than {bound} of its containers")
+            yield part
+
+    @cached_property
+    def mounts(self) -> list[Json]:
         """The mounts of all containers that no SidecarSet ever injected."""
-        for container in self._mine:
-            yield from container.get("volumeMounts") or ()
+        return [mount for one in self._mine for mount in one.get("volumeMounts") or ()]
 
-    def devices(self) -> Iterator[Json]:
-        for container in self._mine:
-            yield from container.get("volumeDevices") or ()
+    @cached_property
+    def devices(self) -> list[Json]:
+        """The devices of these containers."""
+        return [device for one in self._mine for device in one.get("volumeDevices") or ()]
 
-    def path_variables(self) -> Iterator[Json]:
-        """The variables that the mounts' subPathExpr name, each as its container has it."""
+    @cached_property
+    def path_variables(self) -> list[Json]:
+        """The variables that the mounts' subPathExpr name, the first that its container has."""
+        found: list[Json] = []
         for container in self._mine:
+            first: dict[str, Json] = {}
+            for variable in container.get("env") or ():
+                first.setdefault(variable["name"], variable)
             for mount in container.get("volumeMounts") or ():
-                for name in re.findall(_VARIABLE, mount.get("subPathExpr") or ""):
-                    for variable in container.get("env") or ():
-                        if variable.get("name") == name:
-                            yield variable
-                            break
+                names = re.findall(_VARIABLE, mount.get("subPathExpr") or "")
+                found += (first[name] for name in names if name in first)
+        return found
 
     def transferred(self, entries: Iterable[Json], annotations: dict[str, str]) -> Iterator[Json]:
         """The variables that transferEnv asks for; what is not there is left out."""

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from krm_fn.kube.schema import Field, Schemas, Struct, Type, Value
-from krm_fn.kube.served import pods
+from krm_fn.kube.served import Served, pods
 from krm_fn.kube.served.defaults import DEFAULTS
 from krm_fn.kube.served.plan import Plan, Rule
 from krm_fn.values import Json
@@ -48,6 +48,12 @@ def _of(struct: Struct, pointer: bool = False) -> Type:
 
 def _list(struct: Struct) -> Type:
     return Type(Value.LIST, element=_of(struct))
+
+
+@cache
+def kubernetes() -> Served:
+    """Kubernetes' own kinds, as Kruise knows them."""
+    return Served(Schemas(KRUISE_KUBERNETES))
 
 
 class Types(NamedTuple):

@@ -165,7 +165,7 @@ def _projected(source: Json, path: str) -> Iterator[str]:
     if mode is not None and not 0 <= mode <= 0o777:
         yield invalid(f"{path}.defaultMode", mode, _FILE_MODE)
     paths: set[str] = set()
-    for n, one in enumerate(source.get("sources", ())):
+    for n, one in enumerate(source.get("sources") or ()):
         at = f"{path}.sources[{n}]"
         kinds = [kind for kind in _PROJECTIONS if kind in one]
         for kind in kinds:

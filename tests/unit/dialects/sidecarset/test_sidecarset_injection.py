@@ -388,3 +388,31 @@ def test_what_was_given_stays_as_it_was() -> None:
     given = pod()
     inject(sidecar_set(EVERYTHING), into=given)
     assert given == pod()
+
+
+# --------------------------------------------------------------------------- what is not as usual
+
+
+def test_what_cannot_be_read_as_a_pod_is_told_and_stays() -> None:
+    given = pod()
+    given["spec"]["containers"][0]["env"] = "none"
+    done = inject(sidecar_set(AGENT), into=given)
+    assert not done.changed
+    assert [finding.cause for finding in done.findings] == [Cause.WARNING]
+    assert "spec.containers[0].env is the text 'none'" in done.findings[0].message
+
+
+def test_nulls_of_a_pod_are_nothing() -> None:
+    given = pod(annotations=None)
+    given["spec"] |= {"containers": [None], "initContainers": None, "volumes": [None]}
+    assert inject(sidecar_set(AGENT), into=given).pod["spec"]["containers"][1] is None
+
+
+def test_sidecars_that_share_too_much_are_an_error() -> None:
+    given = pod()
+    mounts = [{"name": "volume-a", "mountPath": f"/{n}"} for n in range(1_001)]
+    given["spec"]["containers"][0]["volumeMounts"] = mounts
+    share = "shareVolumePolicy: {type: enabled}"
+    many = ", ".join(f"{{name: c{n}, image: c, {share}}}" for n in range(100))
+    done = inject(sidecar_set(f"containers: [{many}]"), into=given)
+    assert "container c99: the sidecars of a Pod get more than 100,000 mounts" in done.error
