@@ -28,6 +28,7 @@ from krm_fn.wire.lines import (
     next_dash,
     next_line,
 )
+from krm_fn.wire.quickscan import WORTH_IT, QuickFound, quick_scan
 from krm_fn.wire.scan import Document, Entry, Found, Head, scan
 from krm_fn.wire.stream import (
     RESOURCE_LIST,
@@ -41,9 +42,12 @@ from krm_fn.wire.stream import (
 
 
 class YamlStream(Stream):
-    def __init__(self, text: str, name: str) -> None:
+    def __init__(self, text: str, name: str, *, quick: bool = True) -> None:
+        """`quick`: a long list may be split by its lines; else it is scanned, to the same end."""
         super().__init__(text, name)
-        self.documents = scan(text)
+        self._quick = quick
+        found = quick_scan(text) if quick and len(text) >= WORTH_IT else None
+        self.documents = found or scan(text)
         self._list: Document | None = None
         self._layout = Layout(newline=newline_of(text))
         self._in_context: dict[tuple[int, int], Node] | None = None
@@ -116,13 +120,15 @@ class YamlStream(Stream):
 
     # ------------------------------------------------------------------------------- reading
 
-    def _region(self, found: Found) -> Region:
+    def _region(self, found: Found, end: int = -1) -> Region:
         document = self._document(found)
         context = ""
         if self.text.startswith("%", document.start):
             marker = self.text.find("\n---", document.start)
             context = self.text[document.start : marker] + "\n---\n"
-        return Region(self.text, found.start, found.end, self._in_flow(document, found), context)
+        if end < 0:
+            end = found.end
+        return Region(self.text, found.start, end, self._in_flow(document, found), context)
 
     def _in_flow(self, document: Document, found: Found) -> bool:
         """Whether the object stands in flow style, its own or that of a collection around it."""
@@ -134,11 +140,14 @@ class YamlStream(Stream):
         """An object read alone; positions as `Region.base` says."""
         if self._last is not None and self._last[0] is found:
             return self._last[1]
-        region = self._region(found)
+        quick = type(found) is QuickFound
+        region = self._region(found, found.reach if quick else found.end)  # type: ignore[attr-defined]
         line = found.line - 1 - region.context.count("\n")
         composed = compose(region.source(), line_offset=line)
         if len(composed.roots) != 1:
             raise YamlError("the object does not end where its document says", found.line)
+        if quick:
+            found.end = region.base + composed.roots[0].end
         self._last = found, composed
         return composed
 
@@ -220,7 +229,7 @@ class YamlStream(Stream):
         """Read the new text and compare: all objects, or only their heads."""
         kept = [item for item in self.items if not item.dropped]
         try:
-            items = YamlStream(text, self.name).items
+            items = YamlStream(text, self.name, quick=self._quick).items
             if deeply:
                 values = [item.value for item in kept] + self.added
                 same = equal([item.value for item in items], values)
@@ -240,7 +249,7 @@ class YamlStream(Stream):
         parts = self._parts()
         if not parts or self.text.endswith("\n"):
             return []
-        last = max(parts, key=lambda part: part.end)
+        last = parts[-1]
         source = self._region(last).source()
         try:
             closed = compose(source + "\n").roots
