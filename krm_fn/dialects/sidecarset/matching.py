@@ -73,13 +73,14 @@ class Matcher:
         if self.namespaces.error:
             return False
         namespace = cluster.namespace(name)
+        labels = {key: text for key, text in namespace.labels.items() if type(text) is str}
         if namespace.complete:
-            return self.namespaces.matches(namespace.labels)
+            return self.namespaces.matches(labels)
         unknown = False
         for requirement in self.namespaces.requirements:
             if requirement.key != NAME_LABEL:
                 unknown = True
-            elif not requirement.matches(namespace.labels):
+            elif not requirement.matches(labels):
                 return False
         return None if unknown else True
 

@@ -17,7 +17,7 @@ from krm_fn.dialects.sidecarset.gotypes import decode_error
 from krm_fn.dialects.sidecarset.matching import LabelSelector
 from krm_fn.dialects.sidecarset.options import Revision
 from krm_fn.dialects.sidecarset.refused import Refused
-from krm_fn.dialects.sidecarset.sets import HASH, HASH_WITHOUT_IMAGE, SidecarSet, hashes
+from krm_fn.dialects.sidecarset.sets import SidecarSet, hashes
 from krm_fn.dialects.sidecarset.types import V1BETA1, plans, types
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.lang.gofmt import quote
@@ -53,7 +53,7 @@ def find_revision(sidecar_set: SidecarSet, wanted: Json, cluster: Cluster) -> Js
     revisions = [
         revision
         for revision in cluster.list("apps", "ControllerRevision", KRUISE_NAMESPACE)
-        if labels.items() <= (get(revision, ("metadata", "labels")) or {}).items()
+        if all(get(revision, ("metadata", "labels", key)) == value for key, value in labels.items())
     ]
     if not revisions:
         raise RevisionNotFound(f'ControllerRevision.apps "{sidecar_set.name}" not found')
@@ -85,9 +85,10 @@ def restored(sidecar_set: SidecarSet, revision: Json) -> SidecarSet:
             where = f"ControllerRevision {name}"
             raise Refused(error.message, (sidecar_set.ref,), where) from None
     spec = decoded["spec"]
-    given = get(revision, ("metadata", "annotations")) or {}
-    computed = hashes(spec)
-    kept = {key: given.get(key) or computed[key] for key in (HASH, HASH_WITHOUT_IMAGE)}
+    kept = {
+        key: str(get(revision, ("metadata", "annotations", key)) or computed)
+        for key, computed in hashes(spec).items()
+    }
     annotations = {**sidecar_set.annotations, **kept}
     metadata = {**sidecar_set.metadata, "annotations": annotations}
     return replace(sidecar_set, metadata=metadata, spec=spec, whole=spec, latest_revision=str(name))
@@ -163,15 +164,22 @@ def _strategic(value: Any, patch: Any, path: tuple[str, ...]) -> Any:
 
 
 def _keyed(value: list[Any], patch: list[Any], key: str, path: tuple[str, ...]) -> list[Any]:
+    """The elements of both lists, those of the patch in its order.
+
+    An element that only `value` has comes before the first of the patch that follows it there.
+    """
     if any(get(element, ("$patch",)) == "replace" for element in patch):
         return [element for element in patch if get(element, ("$patch",)) is None]
-    result = list(value)
-    for element in patch:
-        places = [n for n, old in enumerate(result) if get(old, (key,)) == get(element, (key,))]
-        if get(element, ("$patch",)) == "delete":
-            result = [old for n, old in enumerate(result) if n not in places]
-        elif places:
-            result[places[0]] = _strategic(result[places[0]], element, path[:-1])
-        else:
-            result.append(_strategic(None, element, path[:-1]))
-    return result
+    names = [get(element, (key,)) for element in value]
+    gone = [get(e, (key,)) for e in patch if get(e, ("$patch",)) == "delete"]
+    patch = [e for e in patch if get(e, ("$patch",)) is None]
+    wanted = [get(element, (key,)) for element in patch]
+    own = [n for n, name in enumerate(names) if name not in wanted and name not in gone]
+    result: list[Any] = []
+    for name, element in zip(wanted, patch, strict=True):
+        place = names.index(name) if name in names else -1
+        while own and own[0] < place:
+            result.append(value[own.pop(0)])
+        before = value[place] if place >= 0 else None
+        result.append(_strategic(before, element, path[:-1]))
+    return result + [value[n] for n in own]

@@ -1,4 +1,4 @@
-"""Structs of a SidecarSet in Go's syntax, as validation quotes them. Knows no rule.
+"""Values of a SidecarSet in Go's syntax, as validation quotes them. Knows no rule.
 
 Source: Go's fmt with %#v and %+v; the generated String of metav1.LabelSelector.
 """
@@ -6,9 +6,10 @@ Source: Go's fmt with %#v and %+v; the generated String of metav1.LabelSelector.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from krm_fn.dialects.sidecarset.validation.fields import Printed
+from krm_fn.kube.quantity import BINARY, DECIMAL, EXPONENT, Quantity
 from krm_fn.lang.gofmt import quote
 from krm_fn.values import Json
 
@@ -88,6 +89,49 @@ def int_or_percent(value: int | str) -> Printed:
     else:
         fields = f'Type:0, IntVal:{value}, StrVal:""'
     return Printed(f"intstr.IntOrString{{{fields}}}")
+
+
+_CONTEXT_FIELDS: Final = {
+    "capabilities": ("Capabilities", "core.Capabilities"),
+    "privileged": ("Privileged", "bool"),
+    "seLinuxOptions": ("SELinuxOptions", "core.SELinuxOptions"),
+    "windowsOptions": ("WindowsOptions", "core.WindowsSecurityContextOptions"),
+    "runAsUser": ("RunAsUser", "int64"),
+    "runAsGroup": ("RunAsGroup", "int64"),
+    "runAsNonRoot": ("RunAsNonRoot", "bool"),
+    "readOnlyRootFilesystem": ("ReadOnlyRootFilesystem", "bool"),
+    "allowPrivilegeEscalation": ("AllowPrivilegeEscalation", "bool"),
+    "procMount": ("ProcMount", "core.ProcMountType"),
+    "seccompProfile": ("SeccompProfile", "core.SeccompProfile"),
+    "appArmorProfile": ("AppArmorProfile", "core.AppArmorProfile"),
+}
+
+
+def security_context(context: Json) -> Printed:
+    """%#v of a SecurityContext."""
+    fields = (
+        f"{go_name}:{_pointer(go_type, context, name)}"
+        for name, (go_name, go_type) in _CONTEXT_FIELDS.items()
+    )
+    return Printed(f"core.SecurityContext{{{', '.join(fields)}}}")
+
+
+def seccomp_profile(profile: Json) -> Printed:
+    """%#v of a SeccompProfile."""
+    local = _pointer("string", profile, "localhostProfile")
+    kind = quote(profile.get("type", ""))
+    return Printed(f"core.SeccompProfile{{Type:{kind}, LocalhostProfile:{local}}}")
+
+
+_FORMATS: Final = {DECIMAL: "DecimalSI", BINARY: "BinarySI", EXPONENT: "DecimalExponent"}
+
+
+def quantity(value: Quantity) -> Printed:
+    """%#v of a resource.Quantity that 64 bits hold."""
+    amount = f"resource.int64Amount{{value:{value.number}, scale:{value.scale}}}"
+    none = "resource.infDecAmount{Dec:(*inf.Dec)(nil)}"
+    text, style = quote(value.text), quote(_FORMATS[value.format])
+    return Printed(f"resource.Quantity{{i:{amount}, d:{none}, s:{text}, Format:{style}}}")
 
 
 def update_strategy(strategy: Json) -> str:

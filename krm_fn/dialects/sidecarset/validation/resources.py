@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from krm_fn.dialects.sidecarset.names import qualified_name
+from krm_fn.dialects.sidecarset.validation import goprint
 from krm_fn.dialects.sidecarset.validation.fields import (
     each,
     forbidden,
@@ -17,7 +18,7 @@ from krm_fn.dialects.sidecarset.validation.fields import (
     not_found,
     required,
 )
-from krm_fn.kube.quantity import Quantity, parse
+from krm_fn.kube.quantity import Quantity, QuantityError, parse
 from krm_fn.values import Json
 
 _NATIVE: Final = ("cpu", "memory", "ephemeral-storage")
@@ -39,6 +40,15 @@ _STANDARD: Final = frozenset(
         "services.loadbalancers",
     }
 )
+_MEASURED: Final = frozenset(
+    {
+        *_NATIVE,
+        *(f"{kind}.{name}" for kind in ("requests", "limits") for name in _NATIVE),
+        "storage",
+        "requests.storage",
+    }
+)
+"""Of the standard ones those that are measured; the others are counted."""
 
 
 def requirements(value: Json, path: str) -> Iterator[str]:
@@ -66,6 +76,31 @@ def _one(name: str, quantity: Quantity, path: str) -> Iterator[str]:
     yield from _name(name, path)
     if quantity.number < 0:
         yield invalid(path, str(quantity), "must be greater than or equal to 0")
+    whole = name in _STANDARD - _MEASURED or ("/" in name and not _is_native(name))
+    if whole and not _is_whole(quantity):
+        yield invalid(path, goprint.quantity(quantity), "must be an integer")
+    if name.startswith(_HUGE) and not _divides(name.removeprefix(_HUGE), quantity):
+        message = f"{quantity} is not positive integer multiple of {name}"
+        yield invalid(path, str(quantity), message)
+
+
+def _is_whole(quantity: Quantity) -> bool:
+    """Whether it is without a fraction once its thousandths are rounded."""
+    rounded = quantity.rounded()
+    return rounded.scale >= 0 or rounded.number % 10**-rounded.scale == 0
+
+
+def _divides(size: str, quantity: Quantity) -> bool:
+    """Whether huge pages of a size make up a quantity."""
+    try:
+        page = parse(size)
+    except QuantityError:
+        return False
+    if page.number <= 0 or not _is_whole(page):
+        return False
+    scale = min(page.scale, quantity.scale)
+    whole = quantity.number * 10 ** (quantity.scale - scale)
+    return bool(whole % (page.number * 10 ** (page.scale - scale)) == 0)
 
 
 def _name(name: str, path: str) -> Iterator[str]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from krm_fn.dialects.sidecarset.validation.fields import Printed, invalid, not_supported, required
+from krm_fn.dialects.sidecarset.validation.fields import invalid, not_supported, required
+from krm_fn.dialects.sidecarset.validation.goprint import seccomp_profile
+from krm_fn.dialects.sidecarset.validation.goprint import security_context as printed
 from krm_fn.dialects.sidecarset.validation.volumes import descending
 from krm_fn.values import Json
-
-_CONTEXT: Final = Printed("&core.SecurityContext{...}")
-"""The API server prints the whole struct, memory addresses and all."""
 
 _LARGEST_ID: Final = 2**31 - 1
 
@@ -43,10 +42,10 @@ def security_context(value: Json, path: str) -> Iterator[str]:
 def _escalation(value: Json, path: str) -> Iterator[str]:
     cannot = "cannot set `allowPrivilegeEscalation` to false and"
     if value.get("privileged"):
-        yield invalid(path, _CONTEXT, f"{cannot} `privileged` to true")
+        yield invalid(path, printed(value), f"{cannot} `privileged` to true")
     for capability in (value.get("capabilities") or {}).get("add", ()):
         if capability == "CAP_SYS_ADMIN":
-            yield invalid(path, _CONTEXT, f"{cannot} `capabilities.Add` CAP_SYS_ADMIN")
+            yield invalid(path, printed(value), f"{cannot} `capabilities.Add` CAP_SYS_ADMIN")
 
 
 _PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
@@ -65,8 +64,8 @@ def _seccomp(value: Json, path: str) -> Iterator[str]:
         else:
             yield from descending(local, at)
     elif local is not None:
-        shown = Printed("core.SeccompProfile{...}")
-        yield invalid(at, shown, "can only be set when seccomp type is Localhost")
+        message = "can only be set when seccomp type is Localhost"
+        yield invalid(at, seccomp_profile(value), message)
 
 
 def _app_armor(value: Json, path: str) -> Iterator[str]:
