@@ -72,6 +72,13 @@ def test_the_labels_of_a_namespace_decide_where_they_are_known() -> None:
     assert not inject(blue, cluster=cluster).findings
 
 
+def test_labels_of_a_namespace_that_are_no_texts_are_none() -> None:
+    odd = {"metadata": {"name": "default", "labels": {"team": ["red"]}}}
+    cluster = Cluster(namespaces={"default": odd})
+    one = sidecar_set(namespaced("{matchLabels: {team: red}}"))
+    assert not inject(one, cluster=cluster).changed
+
+
 def test_unknown_labels_of_a_namespace_are_told() -> None:
     done = inject(sidecar_set(namespaced("{matchLabels: {team: red}}")))
     assert not done.changed

@@ -8,6 +8,7 @@ import pytest
 from sidecarset_support import inject, sidecar_set
 
 from krm_fn.admission import Cause, Cluster, RuleRef
+from krm_fn.dialects.sidecarset.revisions import restored
 from krm_fn.dialects.sidecarset.sets import HASH, HASH_WITHOUT_IMAGE, decode, hashes
 from krm_fn.errors import DecodeError
 
@@ -175,6 +176,35 @@ def revised(revision: str, strategy: str = "{}") -> Any:
 def test_the_version_that_a_set_asks_for_injects(revision: str, strategy: str, image: str) -> None:
     done = inject(revised(revision, strategy), cluster=REVISIONS)
     assert done.container("agent")["image"] == image
+
+
+def test_a_revision_that_does_not_replace_is_merged_into_the_latest() -> None:
+    patch = [{"name": "new"}, {"name": "b", "image": None, "env": [{"name": "x", "value": "1"}]}]
+    merging = {**OLD, "data": {"spec": {"containers": patch, "volumes": None}}}
+    one = sidecar_set(
+        """
+        containers:
+        - {name: a, image: a}
+        - {name: b, image: b, env: [{name: y}, {name: x, value: '0'}]}
+        - {name: c, image: c}
+        volumes: [{name: v, emptyDir: {}}]
+        """
+    )
+    spec = restored(one, merging).spec
+    assert [c["name"] for c in spec["containers"]] == ["new", "a", "b", "c"]
+    merged = spec["containers"][2]
+    assert merged["env"] == [{"name": "y"}, {"name": "x", "value": "1"}]
+    assert "image" not in merged
+    assert "volumes" not in spec
+
+
+def test_a_revision_that_cannot_be_read_refuses_the_pod() -> None:
+    broken = {**OLD, "metadata": {**OLD["metadata"], "labels": []}, "data": {"spec": [1]}}
+    cluster = Cluster({("apps", "ControllerRevision", "kruise-system", "s1-old"): lambda: broken})
+    done = inject(revised("{revisionName: s1-old}"), cluster=cluster)
+    assert done.error.startswith("ControllerRevision s1-old: json: cannot unmarshal array into Go")
+    by_version = inject(revised("{customVersion: v1}"), cluster=cluster)
+    assert "not found among the objects" in by_version.findings[0].message
 
 
 def test_a_revision_that_is_not_here_is_warned_of_and_the_latest_injects() -> None:
