@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 
-.PHONY: demo tools test install-test image-test lint format fuzz bench schema schema-check clean
+.PHONY: demo tools wasm test install-test image-test lint format fuzz bench schema schema-check clean
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -51,6 +51,14 @@ tools: .tools/kustomize .tools/newer-kubectl .tools/helm3 .tools/helm4 .tools/pr
 	GOBIN="$(CURDIR)/.tools/helm-v4" go install helm.sh/helm/v4/cmd/helm@v4.3.1
 	ln -sf helm-v4/helm $@
 
+# Kubewarden policies for the tests, from source: Go, AssemblyScript (npm), Rego (opa), WAT. The
+# cases of those that are not built are skipped.
+wasm: $(VENV)/.ready .tools/opa
+	@PATH="$(CURDIR)/$(BIN):$(CURDIR)/.tools:$$PATH" sh tests/conformance/kubewarden/policies/build.sh
+
+.tools/opa:
+	GOBIN="$(CURDIR)/.tools" go install github.com/open-policy-agent/opa@v1.22.0
+
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -67,6 +75,7 @@ fuzz: $(VENV)/.ready
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/lists.py
 	$(BIN)/python benchmarks/served.py
+	$(BIN)/python benchmarks/kubewarden.py
 
 # What krm_fn/kube/schema knows of Kubernetes' types, from its Go libraries: one table a release.
 SCHEMA := krm_fn/kube/schema
