@@ -116,7 +116,7 @@ class Copy:
         self.matched = matched
         self._schemas = schemas
         self._lazy = lazy
-        self.value = self._in_version(request.object)
+        self.value = self.lean = self._in_version(request.object)
         old = request.old_object
         self.old = None if old is None else self._in_version(old)
         self.dirty = False
@@ -131,9 +131,10 @@ class Copy:
         """From now on CEL reads typed objects in place."""
         self._lazy = True
 
-    def set(self, value: Json) -> None:
-        """Take what a mutation made of the object."""
+    def set(self, value: Json, lean: Json) -> None:
+        """Take what a mutation made of the object; `lean` is that without new defaults."""
         self.value = value
+        self.lean = lean
         self.dirty = True
         self._shown.pop("object", None)
 

@@ -36,7 +36,7 @@ from krm_fn.dialects.policies.common import Settings, undecided_namespace, unsee
 from krm_fn.dialects.policies.denial import Because, Denial, Refused, internal_error
 from krm_fn.dialects.policies.expressions import Circumstances, Compiled, Copy
 from krm_fn.dialects.policies.hints import hinted
-from krm_fn.dialects.policies.patching import Objects, as_json
+from krm_fn.dialects.policies.patching import Changed, Objects, as_json
 from krm_fn.dialects.policies.spec import APPLY, IF_NEEDED, IGNORE, Binding, Mutation, Policy
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.kube.cel import Pool, PoolError, evaluate, json_patch, object_patch
@@ -65,7 +65,7 @@ class Mutator:
         except CompileError as error:
             self.program = error
 
-    def mutate(self, live: Json, bindings: dict[str, Any], objects: Objects) -> Json:
+    def mutate(self, live: Json, bindings: dict[str, Any], objects: Objects) -> Changed:
         """The object after this mutation.
 
         Raises EvaluationError for what failurePolicy covers, and Refused for what it does not.
@@ -105,6 +105,8 @@ class Outcome:
     """What one pass of the policies came to."""
 
     object: Json
+    lean: Json
+    """The object without the defaults of what policies added."""
     steps: list[Step] = field(default_factory=list)
     denial: Denial | None = None
     findings: list[Finding] = field(default_factory=list)
@@ -154,7 +156,7 @@ class MutatingPolicies:
             findings = (*(hinted(one) for one in outcome.denial.findings()), *findings)
         changed = outcome.object is not shown.request.object
         return Response(
-            object=shown.put(outcome.object) if changed else None,
+            object=shown.put(outcome.lean) if changed else None,
             steps=tuple(replace(step, object=shown.put(step.object)) for step in outcome.steps),
             findings=findings,
             reinvocable=frozenset(outcome.reinvocable),
@@ -166,13 +168,13 @@ class MutatingPolicies:
     ) -> Outcome:
         """One pass over all policies; `only` as in `admit`."""
         if is_excluded(request) or request.operation is Operation.DELETE:
-            return Outcome(request.object)
+            return Outcome(request.object, request.object)
         run = _Pass(self, request, cluster, only)
         try:
             run.run()
         except Refused as refused:
             run.outcome.denial = refused.denial
-            run.outcome.object = request.object
+            run.outcome.object = run.outcome.lean = request.object
             run.outcome.steps = []
             run.outcome.dirty = False
         return run.outcome
@@ -215,7 +217,7 @@ class _Pass:
         self.request = request
         self.cluster = cluster
         self.only = only
-        self.outcome = Outcome(request.object)
+        self.outcome = Outcome(request.object, request.object)
         self.copies: dict[Matched, Copy] = {}
         self.steps: dict[Matched, list[Step]] = {}
         self.last: Copy | None = None
@@ -278,9 +280,10 @@ class _Pass:
                 continue
             except Refused as refused:
                 raise refused.by(mutator.ref) from None
-            if after is not copy.value:
-                self.steps.setdefault(call.matched, []).append(Step((mutator.ref,), after))
-            copy.set(after)
+            lean = self.plugin._objects.carried(copy.lean, copy.value, after.raw)
+            if after.object is not copy.value:
+                self.steps.setdefault(call.matched, []).append(Step((mutator.ref,), lean))
+            copy.set(after.object, lean)
         if policy.reinvocation == IF_NEEDED:
             self.outcome.reinvocable.add(call.key)
 
@@ -291,6 +294,7 @@ class _Pass:
             own = self.request.object["apiVersion"]
             outcome.dirty = True
             outcome.object = self.in_own_version(self.last.value, own)
+            outcome.lean = self.in_own_version(self.last.lean, own)
             outcome.steps = [
                 replace(step, object=self.in_own_version(step.object, own))
                 for step in self.steps.get(self.last.matched, ())

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from krm_fn.dialects.policies.denial import internal_error, unavailable
 from krm_fn.errors import DecodeError, EvaluationError
+from krm_fn.kube.carry import carry_back
 from krm_fn.kube.cel.patches import NIL_LIST
 from krm_fn.kube.godecode import ConversionError, converted, decode_error
 from krm_fn.kube.merge import DEDUCED, Atom, MergeError, apply_configuration, of_custom, of_struct
@@ -31,6 +32,16 @@ NIL: Final[list[Any]] = []
 
 Told from other empty lists by identity.
 """
+
+
+class Changed(NamedTuple):
+    """An object that a mutation changed: as it is served, and as the mutation left it.
+
+    The latter has no defaults but those that were there before.
+    """
+
+    object: Json
+    raw: Json
 
 
 class Serves(Protocol):
@@ -64,11 +75,13 @@ class Objects:
                 "CustomResourceDefinitions are created and when they are available."
             )
 
-    def merge(self, live: Json, patch: Json) -> Json:
+    def merge(self, live: Json, patch: Json) -> Changed:
         """The object with an apply configuration merged in. Raises EvaluationError."""
         atom = self._atom(live)
         assert atom is not None
         schema = self._schema(live)
+        if schema is not None:
+            patch = as_json(patch)
         stamped = {**patch, "apiVersion": live["apiVersion"], "kind": live["kind"]}
         try:
             merged = apply_configuration(
@@ -84,7 +97,7 @@ class Objects:
         except DecodeError:
             return self._settled(_converted(merged, schema))
 
-    def patch(self, live: Json, operations: Iterable[Mapping[str, Any]]) -> Json:
+    def patch(self, live: Json, operations: Iterable[Mapping[str, Any]]) -> Changed:
         """The object after a JSON patch; the object itself where a `test` of it fails.
 
         Raises EvaluationError, and Refused for a result that the kind's type cannot hold.
@@ -96,7 +109,7 @@ class Objects:
         except EvaluationError as error:
             raise EvaluationError(f"JSON Patch: {error.message}") from None
         if patched is document:
-            return live
+            return Changed(live, live)
         _check_kind(patched)
         if schema is None:
             if not patched.get("kind"):
@@ -129,9 +142,18 @@ class Objects:
             )
         return patched
 
-    def _settled(self, value: Json) -> Json:
+    def _settled(self, value: Json) -> Changed:
         """The round trip, and what the API server fills in."""
-        return self._served.form(value).object
+        return Changed(self._served.form(value).object, value)
+
+    def carried(self, lean: Json, before: Json, raw: Json) -> Json:
+        """What has to be said for the API server to show `raw`.
+
+        `lean` shows as `before`, which a mutation made `raw` of.
+        """
+        if lean is before or raw is before:
+            return raw if lean is before else lean
+        return carry_back(lean, before, raw, lambda value: self._served.form(value).object).written
 
     def _schema(self, value: Json) -> KindSchema | None:
         return self._schemas.kind(value["apiVersion"], value["kind"])
