@@ -44,6 +44,10 @@ def compiled(pattern: str) -> Regex:
 
 def _in_go(message: str, pattern: str) -> str:
     reason, _, part = message.removeprefix(_PREFIX).removesuffix(f": `{pattern}`").partition(": ")
+    part = part.strip("`")
+    if part in ("(?<!", "(?<="):
+        # Go takes what follows for a name, up to the end if it finds none.
+        return f"{_PREFIX}invalid named capture: `{pattern[pattern.index('(?<') :]}`"
     if reason in _WHOLE:
         return f"{_PREFIX}{_WHOLE[reason]}: `{pattern}`"
     if reason in _PART:
