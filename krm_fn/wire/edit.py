@@ -18,7 +18,15 @@ from typing import Any, Final
 
 from krm_fn.errors import InputError
 from krm_fn.values import align, equal
-from krm_fn.wire.compose import MappingNode, Node, ScalarNode, SequenceNode, YamlError, compose
+from krm_fn.wire.compose import (
+    Composed,
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    YamlError,
+    compose,
+)
 from krm_fn.wire.emit import Layout, emit_block, emit_flow, emit_value, literal_lines, write_key
 from krm_fn.wire.lines import (
     CannotEdit,
@@ -31,6 +39,7 @@ from krm_fn.wire.lines import (
     next_line,
     with_comments_above,
 )
+from krm_fn.wire.quickcompose import quick_compose
 from krm_fn.wire.scalars import can_be_literal, write_scalar
 
 _JSON_LIKE: Final = re.compile(r'\{\s*"')
@@ -75,6 +84,8 @@ class Region:
     flow: bool
     context: str = ""
     """What the node needs to be read alone: its document's directives."""
+    quick: bool = True
+    """Whether texts may be read by their lines."""
 
     @property
     def column(self) -> int:
@@ -91,6 +102,11 @@ class Region:
     def source(self) -> str:
         """The object's text with the line break that ends it, as a document of its own."""
         return self.alone(self.text[self.start : self.limit()])
+
+    def read(self, body: str, line_offset: int = 0) -> Composed:
+        """A text as `source` and `alone` give it, composed. Raises YamlError."""
+        found = quick_compose(body) if self.quick and not self.flow else None
+        return found or compose(body, line_offset=line_offset)
 
     @property
     def base(self) -> int:
@@ -169,7 +185,7 @@ def _holds(region: Region, edits: Sequence[TextEdit], limit: int, new: Any) -> b
         body = apply_edits(region.text, edits, region.start, limit)
         if region.text[limit - 1] == "\n" and not body.endswith("\n"):
             return False
-        roots = compose(region.alone(body)).roots
+        roots = region.read(region.alone(body)).roots
     except (YamlError, CannotEdit):
         return False
     return len(roots) == 1 and equal(roots[0].value, new)

@@ -128,7 +128,8 @@ class YamlStream(Stream):
             context = self.text[document.start : marker] + "\n---\n"
         if end < 0:
             end = found.end
-        return Region(self.text, found.start, end, self._in_flow(document, found), context)
+        flow = self._in_flow(document, found)
+        return Region(self.text, found.start, end, flow, context, self._quick)
 
     def _in_flow(self, document: Document, found: Found) -> bool:
         """Whether the object stands in flow style, its own or that of a collection around it."""
@@ -143,7 +144,7 @@ class YamlStream(Stream):
         quick = type(found) is QuickFound
         region = self._region(found, found.reach if quick else found.end)  # type: ignore[attr-defined]
         line = found.line - 1 - region.context.count("\n")
-        composed = compose(region.source(), line_offset=line)
+        composed = region.read(region.source(), line)
         if len(composed.roots) != 1:
             raise YamlError("the object does not end where its document says", found.line)
         if quick:

@@ -1,4 +1,4 @@
-"""Splitting by lines finds what scanning finds, in any list that scanning accepts.
+"""Reading by lines finds what reading exactly finds, in any list that the latter accepts.
 
 Two generators: one lays out manifests as people and tools do, in many styles, so that nearly all
 take the quick way; the other damages such lists with what could hide an item or forge one. Where
@@ -16,6 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.errors import InputError
+from krm_fn.values import equal
+from krm_fn.wire import read_stream
+from krm_fn.wire.compose import MappingNode, Node, ScalarNode, SequenceNode, compose
+from krm_fn.wire.quickcompose import quick_compose
 from krm_fn.wire.quickscan import QuickFound, quick_scan
 from krm_fn.wire.scan import Document, Found, scan
 
@@ -42,6 +46,7 @@ TEXTS = [
     "items:",
     "metadata:",
 ]
+STYLES = ["|", "|", "|", "|", "|-", "|-", "|+", ">", ">-"]
 COMMENTS = ["# a comment", "# don't [open", '# "quote', "#- kind: Pod", "#"]
 
 
@@ -90,7 +95,7 @@ class Writer:
 
     def block_scalar(self, column: int, key: str) -> None:
         rng = self.rng
-        self.lines.append(" " * column + f"{key}: {rng.choice(['|', '>', '|-', '|+', '>-'])}")
+        self.lines.append(" " * column + f"{key}: {rng.choice(STYLES)}")
         inner = column + rng.choice([1, 2, 4]) + (2 if key.startswith("- ") else 0)
         self.lines.append(" " * inner + "first")
         for _ in range(rng.randrange(0, 4)):
@@ -332,6 +337,64 @@ def compare(text: str) -> list[Document] | None:
     return documents
 
 
+def nodes(node: Node) -> Any:
+    """All that is known of a composed node, as plain values."""
+    where = type(node), node.start, node.end
+    if type(node) is ScalarNode:
+        return (*where, repr(node.value), node.style)
+    if type(node) is MappingNode:
+        pairs = [(name, nodes(key), nodes(value)) for name, key, value in node.pairs]
+        return (*where, node.flow, pairs, list(node.value))
+    assert type(node) is SequenceNode
+    return (*where, node.flow, [nodes(item) for item in node.items])
+
+
+def compare_objects(text: str) -> int:
+    """Each item of a list read by its lines, and exactly; answers how many were read so."""
+    try:
+        stream = read_stream(text.encode())
+    except InputError:
+        return 0
+    quick = 0
+    for item in stream.items:
+        line = text.rfind("\n", 0, item.found.start) + 1
+        alone = " " * (item.found.start - line) + text[item.found.start : item.found.end + 1]
+        for source in (alone, alone.rstrip("\n"), alone + "\n# more\n"):
+            quick += compare_object(source)
+    return quick
+
+
+def compare_object(source: str) -> bool:
+    """Whether a text was read by its lines; if so, it says the same as read exactly."""
+    found = quick_compose(source)
+    if found is None:
+        return False
+    try:
+        exact = compose(source)
+    except InputError as error:
+        raise AssertionError(f"{source!r} cannot be read: {error}") from None
+    assert [nodes(root) for root in found.roots] == [nodes(root) for root in exact.roots], source
+    assert equal(found.roots[0].value, exact.roots[0].value)
+    assert exact.plain
+    return True
+
+
+@bounded(1_000)
+@given(SEEDS)
+def test_objects_are_read_as_they_are_composed(seed: int) -> None:
+    compare_objects(well_laid_out(seed))
+
+
+@bounded(4_000)
+@given(SEEDS)
+def test_damaged_objects_are_read_as_they_are_composed_or_not_at_all(seed: int) -> None:
+    text = damaged(seed)
+    compare_objects(text)
+    for part in text.split("\n- "):
+        compare_object(part)
+        compare_object("  " + part)
+
+
 @bounded(2_000)
 @given(SEEDS)
 def test_a_list_is_split_as_it_is_scanned(seed: int) -> None:
@@ -342,6 +405,15 @@ def test_a_list_is_split_as_it_is_scanned(seed: int) -> None:
 @given(SEEDS)
 def test_a_damaged_list_is_split_as_it_is_scanned_or_not_at_all(seed: int) -> None:
     compare(damaged(seed))
+
+
+def test_most_objects_are_read_by_their_lines() -> None:
+    objects = quick = 0
+    for seed in range(300):
+        text = well_laid_out(seed)
+        quick += compare_objects(text)
+        objects += 3 * len(read_stream(text.encode()).items)
+    assert quick >= 0.4 * objects
 
 
 def test_nearly_all_lists_are_split() -> None:
