@@ -64,6 +64,15 @@ DIALECTS: Final = (
         whole_group=False,
     ),
     DialectEntry(
+        name="appmesh",
+        group="supergloo.solo.io",
+        versions=("supergloo.solo.io/v1",),
+        kinds=("Mesh",),
+        section="appMesh",
+        target="krm_fn.dialects.appmesh:DIALECT",
+        whole_group=False,
+    ),
+    DialectEntry(
         name="kubewarden",
         group="policies.kubewarden.io",
         versions=("policies.kubewarden.io/v1", "policies.kubewarden.io/v1alpha2"),

@@ -108,6 +108,9 @@ class Struct(Object):
     def member(self, name: str) -> Any:
         return self.fields[name]
 
+    def go_fields(self) -> dict[str, Any] | None:
+        return None if self.go_type.startswith("*") else self.fields
+
     def go_json(self) -> Any:
         return self.fields
 

@@ -280,7 +280,22 @@ _JS_SPACES: Final = (
 _BEFORE_REGEXP: Final = frozenset(",<>=*%&|^?!~([:;{}")
 _IDENTIFIER: Final = re.compile(r"[$_A-Za-z0-9]*\Z")
 _WORDS_BEFORE_REGEXP: Final = frozenset(
-    ["break", "case", "continue", "delete", "do", "else", "finally", "in", "instanceof", "return", "throw", "try", "typeof", "void"]
+    [
+        "break",
+        "case",
+        "continue",
+        "delete",
+        "do",
+        "else",
+        "finally",
+        "in",
+        "instanceof",
+        "return",
+        "throw",
+        "try",
+        "typeof",
+        "void",
+    ]
 )
 
 
