@@ -8,7 +8,6 @@ Source: the specification of Pods at render time, P2 and P5.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -196,5 +195,7 @@ def _preview(template: Template, pod: Json, index: int) -> Json:
 def _cut(name: str) -> str:
     if len(name) <= _LONGEST_NAME:
         return name
+    import hashlib  # where no Pod is named, it is not needed
+
     mark = hashlib.sha256(name.encode()).hexdigest()[:10]
     return f"{name[: _LONGEST_NAME - 11]}-{mark}"

@@ -131,7 +131,7 @@ class Section:
             if name not in self._known:
                 hint = did_you_mean(name, self._known)
                 if not hint and self._known:
-                    hint = f"; known here: {', '.join(self._known)}"
+                    hint = f"; known here: {', '.join(dict.fromkeys(self._known))}"
                 raise self.error(name, f": unknown field{hint}")
 
 

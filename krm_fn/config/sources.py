@@ -7,7 +7,6 @@ symbolic link. On the command line the user names the paths, and any will do.
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -161,6 +160,8 @@ def expand_paths(paths: Sequence[str], where: str) -> Iterator[str]:
 
     `where` is the field, for messages. Raises ConfigError.
     """
+    import glob  # where no path is named, it is not needed
+
     for path in paths:
         _check_inside(path, where)
         matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else [path]

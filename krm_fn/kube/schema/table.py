@@ -25,11 +25,11 @@ The chunk `names` is a list of the names of all fields.
 from __future__ import annotations
 
 import json
+import os
 import zlib
-from pathlib import Path
 from typing import Any, Final
 
-_FOLDER: Final = Path(__file__).parent
+_FOLDER: Final = os.path.dirname(__file__)
 
 NAMES: Final = "names"
 """The chunk that holds the names of all fields."""
@@ -39,7 +39,8 @@ class Table:
     """The table of one release, such as "1.37"."""
 
     def __init__(self, release: str) -> None:
-        data = (_FOLDER / f"{release}.bin").read_bytes()
+        with open(os.path.join(_FOLDER, f"{release}.bin"), "rb") as file:
+            data = file.read()
         start = 4 + int.from_bytes(data[:4], "big")
         head = _unpack(data[4:start])
         self.kubernetes: str = head["kubernetes"]
