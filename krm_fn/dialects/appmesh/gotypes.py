@@ -97,7 +97,7 @@ class _Decoder:
         self.from_yaml = from_yaml
 
     def struct(self, value: Any, struct: Struct, there: Json) -> Json:
-        """`value` decoded into what is there already."""
+        """`value` decoded into what is there already, with the members in Go's order."""
         if type(value) is not dict:
             raise Mismatch("a map", value)
         exact, lower = _fields(struct.name)
@@ -118,7 +118,7 @@ class _Decoder:
             except Mismatch as mismatch:
                 mismatch.steps.append(key)
                 raise
-        return made
+        return {name: made[name] for name in exact if name in made}
 
     def value(self, value: Any, kind: Type, there: Any) -> Any:
         """A value that is not null."""

@@ -137,9 +137,10 @@ def _tag(c: Context, s: str, start: int, end: int) -> Move:
         if c.element == META:
             return Context(), at + 1
         return Context(_CONTENT.get(c.element, TEXT), element=c.element), at + 1
-    after = _past_attribute_name(s, at, end)
+    after = _past_attribute_name(s, at, end, start)
     if after == at:
-        raise _bad("expected space, attr name, or end of tag, but got", s[at:end])
+        shown = quote(s[at:end])
+        raise EscapeError(f"expected space, attr name, or end of tag, but got {shown}")
     name = s[at:after].lower()
     if c.element == SCRIPT and name == "type":
         attribute = ATTR_SCRIPT_TYPE
@@ -154,18 +155,18 @@ def _tag(c: Context, s: str, start: int, end: int) -> Move:
 _ATTRIBUTE_END: Final = re.compile(r"""[ \t\n\f\r=>'"<]""")
 
 
-def _past_attribute_name(s: str, start: int, end: int) -> int:
+def _past_attribute_name(s: str, start: int, end: int, shown_from: int) -> int:
     found = _ATTRIBUTE_END.search(s, start, end)
     if found is None:
         return end
     if found[0] in "'\"<":
-        shown = s[start : min(end, start + _SHOWN)]
+        shown = s[shown_from : min(end, shown_from + _SHOWN)]
         raise _bad(f"{quote(found[0])} in attribute name", shown)
     return found.start()
 
 
 def _attribute_name(c: Context, s: str, start: int, end: int) -> Move:
-    after = _past_attribute_name(s, start, end)
+    after = _past_attribute_name(s, start, end, start)
     return (c if after == end else c._replace(state=AFTER_NAME)), after
 
 
