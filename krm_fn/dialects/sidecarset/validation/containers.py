@@ -332,7 +332,7 @@ def _devices(one: Json, volumes: Mapping[str, Json], path: str) -> Iterator[str]
 def _resize(values: Sequence[Any], path: str) -> Iterator[str]:
     seen: set[str] = set()
     for n, policy in enumerate(values):
-        name, restart = policy.get("resourceName", ""), policy.get("restartPolicy", "")
+        name, restart = Printed(policy.get("resourceName", "")), policy.get("restartPolicy", "")
         if name in seen:
             yield duplicate(f"{path}[{n}]", name)
         seen.add(name)

@@ -12,6 +12,7 @@ from typing import Final
 from krm_fn.dialects.sidecarset.names import qualified_name
 from krm_fn.dialects.sidecarset.validation import goprint
 from krm_fn.dialects.sidecarset.validation.fields import (
+    Printed,
     each,
     forbidden,
     invalid,
@@ -76,8 +77,8 @@ def _one(name: str, quantity: Quantity, path: str) -> Iterator[str]:
     yield from _name(name, path)
     if quantity.number < 0:
         yield invalid(path, str(quantity), "must be greater than or equal to 0")
-    whole = name in _STANDARD - _MEASURED or ("/" in name and not _is_native(name))
-    if whole and not _is_whole(quantity):
+    counted = name in _STANDARD - _MEASURED or _is_extended(name)
+    if counted and not _is_whole(quantity):
         yield invalid(path, goprint.quantity(quantity), "must be an integer")
     if name.startswith(_HUGE) and not _divides(name.removeprefix(_HUGE), quantity):
         message = f"{quantity} is not positive integer multiple of {name}"
@@ -104,19 +105,25 @@ def _divides(size: str, quantity: Quantity) -> bool:
 
 
 def _name(name: str, path: str) -> Iterator[str]:
-    problems = each(path, name, qualified_name(name))
+    shown = Printed(name)
+    problems = each(path, shown, qualified_name(name))
     yield from problems
     if "/" not in name:
         standard = name in _STANDARD or name.startswith((_HUGE, f"requests.{_HUGE}"))
         if not problems and not standard:
             message = "must be a standard resource type or fully qualified"
-            yield invalid(path, name, message)
+            yield invalid(path, shown, message)
         if name not in _NATIVE and not name.startswith(_HUGE):
-            yield invalid(path, name, "must be a standard resource for containers")
-    elif not _is_native(name) and (
-        name.startswith("requests.") or qualified_name(f"requests.{name}")
-    ):
-        yield invalid(path, name, "doesn't follow extended resource name standard")
+            yield invalid(path, shown, "must be a standard resource for containers")
+    elif not _is_native(name) and not _is_extended(name):
+        yield invalid(path, shown, "doesn't follow extended resource name standard")
+
+
+def _is_extended(name: str) -> bool:
+    """Whether it is a resource that somebody else defines."""
+    if _is_native(name) or name.startswith("requests."):
+        return False
+    return not qualified_name(f"requests.{name}")
 
 
 def _is_native(name: str) -> bool:

@@ -1,7 +1,6 @@
 """Volumes, as the API server checks them in a Pod.
 
-Sources that no cluster has had for years, and drivers of single vendors, are checked only for
-being one of several.
+Of sources that belong to single vendors only the fields that they require are checked.
 Source: Kubernetes 1.32 pkg/apis/core/validation/validation.go, ValidateVolumes.
 """
 
@@ -66,7 +65,7 @@ def _source(volume: Json, path: str) -> Iterator[str]:
         if seen and name != "emptyDir":
             shown = "downwarAPI" if name == "downwardAPI" else name
             yield forbidden(f"{path}.{shown}", "may not specify more than 1 volume type")
-        elif check is not None:
+        else:
             yield from check(source, f"{path}.{name}")
         seen = True
     if not seen:
@@ -172,8 +171,6 @@ def _projected(source: Json, path: str) -> Iterator[str]:
             yield from _projection(kind, one[kind], f"{at}.{kind}", path, paths)
         if len(kinds) > 1:
             yield forbidden(at, "may not specify more than 1 volume type per source")
-        elif not kinds:
-            yield required(at, "must specify a source type")
 
 
 _PROJECTIONS: Final = (
@@ -270,34 +267,53 @@ def pull_policy(value: str, path: str) -> Iterator[str]:
         yield not_supported(path, value, known)
 
 
-_SOURCES: Final[dict[str, Callable[[Any, str], Iterator[str]] | None]] = {
+def _vendor(*fields: str) -> Callable[[Json, str], Iterator[str]]:
+    """A source of which these fields must be there."""
+
+    def check(source: Json, path: str) -> Iterator[str]:
+        for name in fields:
+            if not source.get(name):
+                yield required(f"{path}.{name}")
+
+    return check
+
+
+def _gce(source: Json, path: str) -> Iterator[str]:
+    yield from _vendor("pdName")(source, path.replace("gcePersistentDisk", "persistentDisk"))
+
+
+def _anything(source: Json, path: str) -> Iterator[str]:
+    yield from ()
+
+
+_SOURCES: Final[dict[str, Callable[[Any, str], Iterator[str]]]] = {
     "emptyDir": _empty_dir,
     "hostPath": _host_path,
     "gitRepo": _git,
-    "gcePersistentDisk": None,
-    "awsElasticBlockStore": None,
+    "gcePersistentDisk": _gce,
+    "awsElasticBlockStore": _vendor("volumeID"),
     "secret": _secret,
     "nfs": _nfs,
-    "iscsi": None,
-    "glusterfs": None,
-    "flocker": None,
+    "iscsi": _vendor("targetPortal", "iqn"),
+    "glusterfs": _vendor("endpoints", "path"),
+    "flocker": _anything,
     "persistentVolumeClaim": _claim,
-    "rbd": None,
-    "cinder": None,
-    "cephfs": None,
-    "quobyte": None,
+    "rbd": _vendor("monitors", "image"),
+    "cinder": _vendor("volumeID"),
+    "cephfs": _vendor("monitors"),
+    "quobyte": _vendor("volume"),
     "downwardAPI": _downward,
-    "fc": None,
-    "flexVolume": None,
+    "fc": _anything,
+    "flexVolume": _vendor("driver"),
     "configMap": _config_map,
-    "azureFile": None,
-    "vsphereVolume": None,
-    "photonPersistentDisk": None,
-    "portworxVolume": None,
-    "azureDisk": None,
-    "storageos": None,
+    "azureFile": _vendor("secretName", "shareName"),
+    "vsphereVolume": _vendor("volumePath"),
+    "photonPersistentDisk": _vendor("pdID"),
+    "portworxVolume": _vendor("volumeID"),
+    "azureDisk": _vendor("diskName", "diskURI"),
+    "storageos": _anything,
     "projected": _projected,
-    "scaleIO": None,
+    "scaleIO": _vendor("gateway", "system", "volumeName"),
     "csi": _csi,
     "ephemeral": _ephemeral,
     "image": _image,
