@@ -75,6 +75,7 @@ fuzz: $(VENV)/.ready
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/lists.py
 	$(BIN)/python benchmarks/served.py
+	$(BIN)/python benchmarks/policies.py
 	$(BIN)/python benchmarks/kubewarden.py
 
 # What krm_fn/kube/schema knows of Kubernetes' types, from its Go libraries: one table a release.

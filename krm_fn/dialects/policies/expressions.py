@@ -42,6 +42,8 @@ class Compiled:
         sources = [condition.expression for condition in policy.conditions]
         self.conditions = MatchConditions(sources, self.extended(), self.variables)
         self.reads_namespace = any(map(_NAMESPACE.search, self._sources()))
+        sources = [*sources, *self._sources()]
+        self.reads_authorizer = any(map(_AUTHORIZER.search, sources))
         self.reads_unknown = any(map(_reads_unknown, self._sources()))
 
     def _environment(self, *, authorizer: bool = True, mutation: bool = False) -> Environment:
@@ -91,6 +93,7 @@ class Compiled:
             yield validation.message_expression
 
 
+_AUTHORIZER: Final = re.compile(r"\bauthorizer\b")
 _NAMESPACE: Final = re.compile(r"\bnamespaceObject\b")
 _KNOWN: Final = re.compile(
     r"""namespaceObject\.metadata\.(?:name\b
@@ -155,8 +158,11 @@ class Circumstances:
         self.request = request
         self._cluster = cluster
         self._served = served
-        self._authorizer = authorizer_bindings(authorizer, request)
-        self._requests: dict[tuple[Matched, bool], Any] = {}
+        self._answers = authorizer
+        self._requests: dict[tuple[Matched, Matched], Any] = {}
+        head = request.head
+        version = head.api_version.rpartition("/")[2]
+        self._own = Matched(head.group, version, head.kind, request.resource.plural)
         self._namespace: Any = None
         self._has_namespace = False
 
@@ -169,28 +175,31 @@ class Circumstances:
         """What an expression sees, without `object`. Conditions see no namespaceObject."""
         namespace = self.namespace() if compiled.reads_namespace else None
         return {
-            "request": self._request_value(call.matched, own_resource=False),
+            "request": self._request_value(call.matched, call.matched),
             "namespaceObject": namespace,
             "params": params_value(call, schemas),
-            **self._authorizer,
+            **self._authorizer(compiled),
         }
 
-    def condition_bindings(self, call: Call, schemas: Schemas) -> dict[str, Any]:
+    def condition_bindings(
+        self, call: Call, compiled: Compiled, schemas: Schemas
+    ) -> dict[str, Any]:
         """What conditions see, without `object`."""
         return {
-            "request": self._request_value(call.matched, own_resource=True),
+            "request": self._request_value(call.matched, self._own),
             "namespaceObject": None,
             "params": params_value(call, schemas),
-            **self._authorizer,
+            **self._authorizer(compiled),
         }
 
-    def _request_value(self, matched: Matched, *, own_resource: bool) -> Any:
-        key = matched, own_resource
+    def _authorizer(self, compiled: Compiled) -> dict[str, Any]:
+        if not compiled.reads_authorizer:
+            return {}
+        return authorizer_bindings(self._answers, self.request)
+
+    def _request_value(self, matched: Matched, resource: Matched) -> Any:
+        key = matched, resource
         if key not in self._requests:
-            head = self.request.head
-            version = head.api_version.rpartition("/")[2]
-            own = Matched(head.group, version, head.kind, self.request.resource.plural)
-            resource = own if own_resource else None
             self._requests[key] = request_value(self.request, matched, resource)
         return self._requests[key]
 

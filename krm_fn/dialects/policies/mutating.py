@@ -257,7 +257,7 @@ class _Pass:
             self.copies[call.matched] = copy
         if policy.conditions:
             copy.read_in_place()
-            seen = {**circumstances.condition_bindings(call, schemas), **copy.bindings()}
+            seen = {**circumstances.condition_bindings(call, compiled, schemas), **copy.bindings()}
             decision = compiled.decide(seen)
             if decision.error:
                 self.failed(call, decision.error)

@@ -89,9 +89,10 @@ class Objects:
             )
         except MergeError as error:
             raise EvaluationError(f"error applying patch: {error.message}") from None
+        if _has_nil(patch):
+            merged = _replaced(merged, NIL if schema is None else None)
         if schema is None:
-            return self._settled(_with_nil(merged))
-        merged = _without_nil(merged)
+            return self._settled(merged)
         try:
             return self._settled(merged)
         except DecodeError:
@@ -220,12 +221,13 @@ def _go_json(value: Json) -> str:
     return text
 
 
-def _with_nil(value: Any) -> Any:
-    return _replaced(value, NIL)
-
-
-def _without_nil(value: Any) -> Any:
-    return _replaced(value, None)
+def _has_nil(value: Any) -> bool:
+    """Whether there is a `NIL_LIST` in a patch."""
+    if type(value) is dict:
+        return any(_has_nil(member) for member in value.values())
+    if type(value) is list:
+        return any(_has_nil(member) for member in value)
+    return value is NIL_LIST
 
 
 def _replaced(value: Any, nil: Any) -> Any:

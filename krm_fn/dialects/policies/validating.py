@@ -301,7 +301,7 @@ class _Run:
             self.copies[call.matched] = copy
         objects = copy.bindings()
         if call.policy.conditions:
-            seen = {**circumstances.condition_bindings(call, schemas), **objects}
+            seen = {**circumstances.condition_bindings(call, compiled, schemas), **objects}
             decision = compiled.decide(seen)
             if decision.error:
                 self.act(call, 0, Judgement(decision.error, failed=True))

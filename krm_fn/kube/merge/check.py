@@ -70,10 +70,11 @@ def _of_scalar(scalar: str, value: Any) -> str:
         wrong = kind is not int and kind is not float
         return f"expected numeric (int or float), got {type_name(value)}" if wrong else ""
     if scalar == "string":
-        source = f"&value.valueUnstructured{{Value:{as_source(value)}}}"
-        return f"expected string, got {source}" if kind is not str else ""
+        if kind is str:
+            return ""
+        return f"expected string, got &value.valueUnstructured{{Value:{as_source(value)}}}"
     if scalar == "boolean":
-        return f"expected boolean, got {_shown(value)}" if kind is not bool else ""
+        return "" if kind is bool else f"expected boolean, got {_shown(value)}"
     wrong = kind not in (str, bool, int, float)
     return f"expected any scalar, got {_shown(value)}" if wrong else ""
 
