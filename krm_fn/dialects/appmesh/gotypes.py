@@ -18,6 +18,7 @@ from krm_fn.errors import EvaluationError
 from krm_fn.kube.schema import Field, Schemas, Struct, Type, Value
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.kube.served.plan import Plan
+from krm_fn.lang.gofmt import format_json_float
 from krm_fn.values import Json
 
 _TABLE: Final = "1.32"
@@ -46,6 +47,22 @@ _LATER: Final = {
         started allocatedResources resources volumeMounts user allocatedResourcesStatus""",
 }
 """The fields that came to these types after Kubernetes 1.13."""
+
+_REFERENCE: Final = frozenset(("name",))
+_PROMOTED: Final = {
+    "core/v1.ConfigMapEnvSource": _REFERENCE,
+    "core/v1.SecretEnvSource": _REFERENCE,
+    "core/v1.ConfigMapKeySelector": _REFERENCE,
+    "core/v1.SecretKeySelector": _REFERENCE,
+    "core/v1.ConfigMapProjection": _REFERENCE,
+    "core/v1.SecretProjection": _REFERENCE,
+    "core/v1.ConfigMapVolumeSource": _REFERENCE,
+    "core/v1.Probe": frozenset(("exec", "httpGet", "tcpSocket")),
+}
+"""Fields of embedded types, of which the YAML reader does not find the type.
+
+Below them no number becomes a text. (The sources of volumes are such fields, too.)
+"""
 
 _READ_BY_THEMSELVES: Final = frozenset((Value.QUANTITY, Value.INT_OR_STRING, Value.TIME))
 """Types that make something of null, too."""
@@ -113,8 +130,12 @@ class _Decoder:
                 if field.type.pointer or field.type.value in _NIL or _reads_null(field.type):
                     made.pop(field.name, None)
                 continue
+            if field.name in made:
+                # What is wrong with the first of two stays wrong.
+                _types()[1].struct(struct)({field.name: made[field.name]})
+            decoder = _JSON if self.from_yaml and _is_promoted(struct, field) else self
             try:
-                made[field.name] = self.value(member, field.type, made.get(field.name))
+                made[field.name] = decoder.value(member, field.type, made.get(field.name))
             except Mismatch as mismatch:
                 mismatch.steps.append(key)
                 raise
@@ -130,6 +151,10 @@ class _Decoder:
             return self.map(value, kind, there or {})
         if self.from_yaml and kind.value is Value.STRING and type(value) in (bool, int, float):
             return as_text(value)
+        if kind.value in _WHOLE and type(value) is float and value.is_integer():
+            # What JSON has of a float are its shortest digits, and zeros.
+            digits = format_json_float(value)
+            return value if "e" in digits else int(digits)
         return value
 
     def list(self, value: Any, kind: Type, there: list[Any]) -> list[Any]:
@@ -164,6 +189,16 @@ class _Decoder:
         return made
 
 
+_JSON: Final = _Decoder(from_yaml=False)
+
+
+def _is_promoted(struct: Struct, field: Field) -> bool:
+    if struct.name == "core/v1.Volume":
+        return field.name != "name"
+    return field.name in _PROMOTED.get(struct.name, ())
+
+
+_WHOLE: Final = frozenset((Value.INT32, Value.INT64, Value.INT_OR_STRING))
 _NIL: Final = frozenset((Value.LIST, Value.MAP))
 
 
