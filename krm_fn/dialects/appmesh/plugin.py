@@ -15,6 +15,7 @@ from krm_fn.admission import (
     Cause,
     Cluster,
     Finding,
+    Operation,
     Phase,
     Prefilter,
     Request,
@@ -68,7 +69,9 @@ class Injector:
         trace: Trace,
         only: frozenset[str] | None = None,
     ) -> Response:
-        """Admit one Pod. SuperGloo asks for no operation: what it is sent, it patches."""
+        """Admit one Pod. SuperGloo registers for Pods that are created, and for nothing else."""
+        if request.operation is not Operation.CREATE:
+            return Response()
         run = _Run(self, request, cluster, trace)
         try:
             return run.response()

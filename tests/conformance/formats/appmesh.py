@@ -57,6 +57,12 @@ def namespace_of(case: Case) -> str:
     return str(case.get("request", {}).get("namespace", case["namespace"]) or "")
 
 
+def operation_of(case: Case) -> Operation:
+    """The operation of the request; one that no API server names is as good as any."""
+    named = case.get("request", {}).get("operation")
+    return Operation(named) if named in list(Operation) else Operation.CREATE
+
+
 def cluster_of(case: Case) -> Cluster:
     objects = {}
     for text in (*case["configMaps"], *case.get("deployments", ())):
@@ -96,7 +102,7 @@ def run(case: Case) -> Answer:
         assert isinstance(plugin, Injector)
         namespace = namespace_of(case)
         asked = Request(
-            Operation.CREATE,
+            operation_of(case),
             Head("v1", "Pod", namespace, ""),
             cluster.resource_for("", "Pod"),
             namespace,
@@ -148,18 +154,9 @@ def up_to_library(error: str) -> str:
 # ------------------------------------------------------------------------------------- conditions
 
 
-def is_no_pod(case: Case) -> bool:
-    """What a render never asks: another resource, no object or none that is a map, no review."""
-    resource = case.get("request", {}).get("resource", {})
-    if "body" in case or case.get("contentType", "application/json") != "application/json":
-        return True
-    if resource and resource != {"group": "", "resource": "pods", "version": "v1"}:
-        return True
-    return type(object_of(case)) is not dict
-
-
-def in_another_case(case: Case) -> bool:
-    return "applyError" in case["result"] and "spec" not in object_of(case)
+def has_no_counterpart(case: Case) -> bool:
+    """A content type, or a resource whose name does not go with the Pod in the request."""
+    return "contentType" in case or "resource" in case.get("request", {})
 
 
 def reads_pods_first(case: Case) -> bool:
@@ -168,10 +165,18 @@ def reads_pods_first(case: Case) -> bool:
 
 CONDITIONS = (
     Condition(
-        "a request that is not for a Pod, or has none",
-        "the chain asks this plugin for Pods only",
-        is_no_pod,
-        lambda case, answer: True,
+        "a content type, or a resource that is not that of Pods",
+        "a render has neither: what is a Pod is admitted as one",
+        has_no_counterpart,
+        lambda case, answer: (
+            fits(case, answer) or (not answer.error and answer.pod != object_of(case))
+        ),
+    ),
+    Condition(
+        "an operation other than CREATE",
+        "SuperGloo's registration asks for no other, so that a cluster would not call it",
+        lambda case: operation_of(case) is not Operation.CREATE,
+        lambda case, answer: answer == Answer(object_of(case)),
     ),
     Condition(
         "SuperGloo's namespace is not known",
