@@ -199,9 +199,10 @@ def start(folder: Path, name: str, *rules: dict[str, Any]) -> float:
 NO_POLICY = {
     "apiVersion": "api.kubemod.io/v1beta1",
     "kind": "ModRule",
-    "metadata": {"name": "none", "namespace": "other"},
-    "spec": {"type": "Reject", "match": [{"select": "$.kind", "matchValue": "Nothing"}]},
+    "metadata": {"name": "none", "namespace": "shop"},
+    "spec": {"type": "Reject", "match": [{"select": "$.spec.replicas == 99"}]},
 }
+"""A rule that looks at the object, so that both runs show it as the API server does."""
 
 
 def payloads(data: bytes) -> list[bytes]:

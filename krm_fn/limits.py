@@ -93,6 +93,9 @@ WASM_FUEL: Final = 2_000_000_000
 WASM_MEMORY: Final = 256 * 1024 * 1024
 """Linear memory of one instance of a WebAssembly policy, in bytes."""
 
+WASM_TABLE: Final = 1_000_000
+"""Elements of one table of a WebAssembly policy."""
+
 WASM_SECONDS: Final = 30.0
 """Wall clock of one call of a WebAssembly policy; the fuel ends before, if all is well."""
 

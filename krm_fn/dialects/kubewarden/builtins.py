@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import copy
 import re
 from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import quote, unquote_plus
 
 from krm_fn import limits
-from krm_fn.dialects.kubewarden import jsontext, yamltext
+from krm_fn.dialects.kubewarden import jsontext, patching, yamltext
 from krm_fn.dialects.kubewarden.wasi import EPOCH
 from krm_fn.errors import KrmFnError
 from krm_fn.lang.gofmt import GoInt
@@ -122,11 +121,9 @@ def _quote_meta(value: Any) -> str:
 
 
 def _json_patch(value: Any, patch: Any) -> Any:
-    import jsonpatch
-
     try:
-        return jsonpatch.apply_patch(copy.deepcopy(value), patch)
-    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError) as error:
+        return patching.apply(value, patch)
+    except patching.PatchError as error:
         raise BuiltinError(f"cannot apply patch: {error}") from None
 
 

@@ -12,7 +12,7 @@ import binascii
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from krm_fn.dialects.kubewarden import jsontext
+from krm_fn.dialects.kubewarden import jsontext, patching
 from krm_fn.dialects.kubewarden.answer import INTERNAL, Answer
 from krm_fn.dialects.kubewarden.faults import Fault, FaultKind
 from krm_fn.dialects.kubewarden.graft import graft
@@ -120,20 +120,10 @@ def _mutated(decision: Decision, answer: Answer, subject: Any, raw: bool) -> Dec
 
 
 def _patched(subject: Any, encoded: str) -> Any:
-    import jsonpatch
-
     try:
         operations = jsontext.value(jsontext.loads(base64.b64decode(encoded, validate=True)))
-        return jsonpatch.apply_patch(subject, operations)
-    except (
-        binascii.Error,
-        ValueError,
-        TypeError,
-        KeyError,
-        jsontext.JsonError,
-        jsonpatch.JsonPatchException,
-        jsonpatch.JsonPointerException,
-    ) as error:
+        return patching.apply(subject, operations)
+    except (binascii.Error, ValueError, jsontext.JsonError, patching.PatchError) as error:
         message = f"its patch cannot be applied: {error}"
         raise Fault(FaultKind.BAD_RESPONSE, message, INTERNAL + message) from None
 

@@ -130,10 +130,14 @@ class Engine:
     def store(self, fuel: int | None = None) -> Any:
         """A fresh store under the limits."""
         store = self._wasmtime.Store(self.engine)
+        # The bound on bytes is one of each memory; modules have one, as a rule.
         store.set_limits(
-            memory_size=self.limits.memory, table_elements=1_000_000, instances=4, tables=16,
-            memories=16,
-        )  # fmt: skip
+            memory_size=self.limits.memory,
+            table_elements=limits.WASM_TABLE,
+            instances=1,
+            tables=4,
+            memories=2,
+        )
         store.set_fuel(self.limits.fuel if fuel is None else fuel)
         return store
 

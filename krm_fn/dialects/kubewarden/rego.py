@@ -161,7 +161,7 @@ def _builtin(guest: Guest, number: int, context: int, *arguments: int) -> int:
     try:
         values = [jsontext.value(jsontext.loads(_dump(guest, one))) for one in arguments]
         result = function(*values)
-    except (BuiltinError, jsontext.JsonError) as error:
+    except (BuiltinError, jsontext.JsonError, ArithmeticError, RecursionError, ValueError) as error:
         raise Fault(
             FaultKind.GUEST_ERROR,
             f"{_EVALUATION_FAILED}Builtin error [{jsontext.dumps(name)}]: "
