@@ -1,7 +1,7 @@
 """Resource requirements, as the API server checks them.
 
-Source: Kubernetes 1.32 pkg/apis/core/validation/validation.go validateResourceRequirements,
-pkg/apis/core/helper.
+Source: Kubernetes 1.32 pkg/apis/core/validation/validation.go validateResourceRequirements
+and what it calls.
 """
 
 from __future__ import annotations

@@ -19,12 +19,12 @@ containers:
 - {name: dns-f, image: 'dns:1.0', podInjectPolicy: BeforeAppContainer}
 - {name: log-agent, image: 'log:1.0', podInjectPolicy: AfterAppContainer}
 """
-AGENT = "containers: [{name: agent, image: 'agent:1'}]"
+TAIL = "containers: [{name: tail, image: 'tail:1'}]"
 MARK = {"name": "IS_INJECTED", "value": "true"}
 
 
 def namespaced(selector: str) -> str:
-    return f"namespaceSelector: {selector}\n{AGENT}"
+    return f"namespaceSelector: {selector}\n{TAIL}"
 
 
 # ---------------------------------------------------------------------------------- which Pods
@@ -36,28 +36,28 @@ def test_a_pod_with_other_labels_stays_as_it_is() -> None:  # TestPodHasNoMatche
 
 
 def test_a_paused_set_injects_nothing() -> None:  # TestInjectionStrategyPaused
-    assert not inject(sidecar_set(f"{AGENT}\ninjectionStrategy: {{paused: true}}")).changed
+    assert not inject(sidecar_set(f"{TAIL}\ninjectionStrategy: {{paused: true}}")).changed
 
 
 def test_without_a_namespace_selector_the_labels_of_the_pod_decide() -> None:
-    assert inject(sidecar_set(AGENT)).names() == ["agent", "nginx"]
+    assert inject(sidecar_set(TAIL)).names() == ["tail", "nginx"]
 
 
 @pytest.mark.parametrize("selector", ["null", "{}"])
 def test_a_set_without_a_selector_matches_nothing(selector: str) -> None:
-    assert not inject(sidecar_set(f"selector: {selector}\n{AGENT}")).changed
+    assert not inject(sidecar_set(f"selector: {selector}\n{TAIL}")).changed
 
 
 def test_an_update_is_left_alone() -> None:
-    assert not inject(sidecar_set(AGENT), operation=Operation.UPDATE).changed
+    assert not inject(sidecar_set(TAIL), operation=Operation.UPDATE).changed
 
 
 def test_a_pod_that_has_ended_is_left_alone() -> None:
-    assert not inject(sidecar_set(AGENT), into=pod() | {"status": {"phase": "Failed"}}).changed
+    assert not inject(sidecar_set(TAIL), into=pod() | {"status": {"phase": "Failed"}}).changed
 
 
 def test_an_unknown_operator_refuses_the_pod() -> None:
-    broken = "selector: {matchExpressions: [{key: app, operator: Like}]}\n" + AGENT
+    broken = "selector: {matchExpressions: [{key: app, operator: Like}]}\n" + TAIL
     done = inject(sidecar_set(broken))
     assert done.error == 'SidecarSet s1: "Like" is not a valid pod selector operator'
     assert not done.changed
@@ -93,7 +93,7 @@ def test_the_name_of_a_namespace_is_always_known() -> None:  # C5
 
 
 def test_a_label_that_only_a_controller_gives_is_told_for_a_template() -> None:  # C7
-    hashed = f"selector: {{matchLabels: {{app: suxing-test, pod-template-hash: x}}}}\n{AGENT}"
+    hashed = f"selector: {{matchLabels: {{app: suxing-test, pod-template-hash: x}}}}\n{TAIL}"
     done = inject(sidecar_set(hashed), workload=Head("apps/v1", "Deployment", "", "web"))
     assert not done.changed
     assert [finding.cause for finding in done.findings] == [Cause.WARNING]
@@ -101,7 +101,7 @@ def test_a_label_that_only_a_controller_gives_is_told_for_a_template() -> None: 
 
 
 def test_other_labels_of_a_template_decide_first() -> None:
-    hashed = f"selector: {{matchLabels: {{app: other, pod-template-hash: x}}}}\n{AGENT}"
+    hashed = f"selector: {{matchLabels: {{app: other, pod-template-hash: x}}}}\n{TAIL}"
     done = inject(sidecar_set(hashed), workload=Head("apps/v1", "Deployment", "", "web"))
     assert not done.findings
 
@@ -142,7 +142,7 @@ def test_sets_apply_by_name_those_of_the_namespace_first() -> None:
         sidecar_set("containers: [{name: a, image: a}]", "a"),
         sidecar_set(pinned, "z"),
     ]
-    assert inject(*sets).names() == ["agent", "a", "b", "nginx"]
+    assert inject(*sets).names() == ["tail", "a", "b", "nginx"]
 
 
 def test_containers_come_by_name_where_the_gate_says_so() -> None:
@@ -155,8 +155,8 @@ def test_containers_come_by_name_where_the_gate_says_so() -> None:
 
 
 def test_two_sets_that_inject_the_same_container_are_an_error() -> None:  # A52
-    done = inject(sidecar_set(AGENT, "one"), sidecar_set(AGENT, "two"))
-    assert done.error.startswith("container agent comes from one and two")
+    done = inject(sidecar_set(TAIL, "one"), sidecar_set(TAIL, "two"))
+    assert done.error.startswith("container tail comes from one and two")
     assert [rule.name for rule in done.findings[0].rules] == ["one", "two"]
 
 
@@ -230,7 +230,7 @@ def test_a_volume_of_the_pod_wins() -> None:  # C8
 def test_pull_secrets_come_once_those_of_the_pod_first() -> None:  # TestMergeSidecarSecrets
     given = pod()
     given["spec"]["imagePullSecrets"] = [{"name": "s2"}, {"name": "s3"}, {"name": "s3"}]
-    secrets = f"{AGENT}\nimagePullSecrets: [{{name: s0}}, {{name: s1}}, {{name: s2}}]"
+    secrets = f"{TAIL}\nimagePullSecrets: [{{name: s0}}, {{name: s1}}, {{name: s2}}]"
     assert inject(sidecar_set(secrets), into=given).names("imagePullSecrets") == [
         "s2",
         "s3",
@@ -373,7 +373,7 @@ def test_a_second_run_changes_nothing() -> None:  # A49
 
 
 def test_a_sidecar_with_the_defaults_of_the_api_server_is_the_same() -> None:
-    once = inject(sidecar_set(AGENT))
+    once = inject(sidecar_set(TAIL))
     served: Any = copy.deepcopy(once.pod)
     served["spec"]["containers"][0] |= {
         "imagePullPolicy": "IfNotPresent",
@@ -381,14 +381,14 @@ def test_a_sidecar_with_the_defaults_of_the_api_server_is_the_same() -> None:
         "terminationMessagePath": "/dev/termination-log",
         "terminationMessagePolicy": "File",
     }
-    assert not inject(sidecar_set(AGENT), into=served).changed
+    assert not inject(sidecar_set(TAIL), into=served).changed
 
 
 def test_a_sidecar_that_somebody_changed_is_written_anew() -> None:
-    once = inject(sidecar_set(AGENT))
+    once = inject(sidecar_set(TAIL))
     changed: Any = copy.deepcopy(once.pod)
     changed["spec"]["containers"][0]["command"] = ["other"]
-    assert inject(sidecar_set(AGENT), into=changed).pod == once.pod
+    assert inject(sidecar_set(TAIL), into=changed).pod == once.pod
 
 
 def test_what_was_given_stays_as_it_was() -> None:
@@ -403,7 +403,7 @@ def test_what_was_given_stays_as_it_was() -> None:
 def test_what_cannot_be_read_as_a_pod_is_told_and_stays() -> None:
     given = pod()
     given["spec"]["containers"][0]["env"] = "none"
-    done = inject(sidecar_set(AGENT), into=given)
+    done = inject(sidecar_set(TAIL), into=given)
     assert not done.changed
     assert [finding.cause for finding in done.findings] == [Cause.WARNING]
     assert "spec.containers[0].env is the text 'none'" in done.findings[0].message
@@ -412,7 +412,7 @@ def test_what_cannot_be_read_as_a_pod_is_told_and_stays() -> None:
 def test_nulls_of_a_pod_are_nothing() -> None:
     given = pod(annotations=None)
     given["spec"] |= {"containers": [None], "initContainers": None, "volumes": [None]}
-    assert inject(sidecar_set(AGENT), into=given).pod["spec"]["containers"][1] is None
+    assert inject(sidecar_set(TAIL), into=given).pod["spec"]["containers"][1] is None
 
 
 def test_sidecars_that_share_too_much_are_an_error() -> None:

@@ -8,7 +8,7 @@ from sidecarset_support import Injected, inject, pod, sidecar_set
 from krm_fn.dialects.sidecarset.sets import SidecarSet
 from krm_fn.errors import ConfigError
 
-AGENT = "containers: [{name: agent, image: 'agent:1'}]"
+TAIL = "containers: [{name: tail, image: 'tail:1'}]"
 
 
 def patches(*entries: str, name: str = "s1") -> SidecarSet:
@@ -108,7 +108,7 @@ def test_an_unknown_policy_has_no_effect() -> None:  # A53
 
 
 def test_metadata_only_leaves_the_containers_alone() -> None:
-    both = sidecar_set(f"{AGENT}\npatchPodMetadata: [{entry('Retain', k='v')}]")
+    both = sidecar_set(f"{TAIL}\npatchPodMetadata: [{entry('Retain', k='v')}]")
     done = inject(both, inject="MetadataOnly")
     assert done.annotations == {"k": "v"}
     assert done.names() == ["nginx"]
@@ -118,13 +118,13 @@ def test_metadata_only_leaves_the_containers_alone() -> None:
 
 
 def test_nothing_is_written_for_controllers_by_default() -> None:  # C13
-    assert inject(sidecar_set(AGENT)).annotations == {}
+    assert inject(sidecar_set(TAIL)).annotations == {}
 
 
 def test_the_list_names_all_sets_that_match() -> None:  # TestSidecarSetNameInject
     sets = [
-        sidecar_set(AGENT, "sidecarset1"),
-        sidecar_set(f"selector: {{matchLabels: {{app: other}}}}\n{AGENT}", "sidecarset2"),
+        sidecar_set(TAIL, "sidecarset1"),
+        sidecar_set(f"selector: {{matchLabels: {{app: other}}}}\n{TAIL}", "sidecarset2"),
         sidecar_set("containers: [{name: b, image: b}]", "sidecarset3"),
     ]
     done = inject(*sets, bookkeeping="List")
@@ -146,7 +146,7 @@ def test_full_bookkeeping_tells_hashes_with_the_time_that_is_given() -> None:
 @pytest.mark.parametrize("timestamp", ["", "today"])
 def test_full_bookkeeping_wants_a_time(timestamp: str) -> None:
     with pytest.raises(ConfigError, match="timestamp"):
-        inject(sidecar_set(AGENT), bookkeeping="Full", timestamp=timestamp)
+        inject(sidecar_set(TAIL), bookkeeping="Full", timestamp=timestamp)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_full_bookkeeping_wants_a_time(timestamp: str) -> None:
 def test_a_hash_that_cannot_be_read_refuses_the_pod(value: str, reason: str) -> None:
     key = "kruise.io/sidecarset-hash"
     full = {"bookkeeping": "Full", "timestamp": "2026-01-31T12:00:00Z"}
-    done = inject(sidecar_set(AGENT), into=pod(annotations={key: value}), **full)
+    done = inject(sidecar_set(TAIL), into=pod(annotations={key: value}), **full)
     where = f"pod(default/test-pod) invalid annotations[{key}] value {value}"
     assert done.error == f"{where}, unmarshal failed: {reason}"
 
@@ -168,7 +168,7 @@ def test_a_hash_that_cannot_be_read_refuses_the_pod(value: str, reason: str) -> 
 def test_the_first_form_of_the_hash_is_brought_up_to_date() -> None:
     full = {"bookkeeping": "Full", "timestamp": "2026-01-31T12:00:00Z"}
     given = pod(annotations={"kruise.io/sidecarset-hash": '{"old":"h"}'})
-    done = inject(sidecar_set(AGENT), into=given, **full)
+    done = inject(sidecar_set(TAIL), into=given, **full)
     assert done.annotations["kruise.io/sidecarset-hash"].startswith(
         '{"old":{"updateTimestamp":null,"hash":"h","sidecarSetName":"old","sidecarList":null},"s1"'
     )

@@ -25,7 +25,7 @@ def with_policy(expressions: str, mode: str = "sum", pattern: str = ".*") -> Any
     return sidecar_set(
         f"""
         containers:
-        - name: agent
+        - name: tail
           image: a
           resourcesPolicy:
             targetContainersMode: {mode}
@@ -46,7 +46,7 @@ def test_the_resources_of_all_containers_are_summed() -> None:
     one = with_policy(
         "{limits: {cpu: cpu*50%, memory: 200Mi}, requests: {cpu: cpu*50%, memory: 100Mi}}"
     )
-    assert inject(one, into=given).container("agent")["resources"] == {
+    assert inject(one, into=given).container("tail")["resources"] == {
         "limits": {"cpu": "300m", "memory": "200Mi"},
         "requests": {"cpu": "75m", "memory": "100Mi"},
     }
@@ -55,20 +55,20 @@ def test_the_resources_of_all_containers_are_summed() -> None:
 def test_a_container_without_a_limit_leaves_none() -> None:
     given = sized({"limits": {"memory": "200Mi"}}, {"limits": {"cpu": "400m", "memory": "400Mi"}})
     done = inject(with_policy("{limits: {cpu: cpu*50%, memory: memory*30%}}"), into=given)
-    assert done.container("agent")["resources"] == {"limits": {"memory": "180Mi"}}
+    assert done.container("tail")["resources"] == {"limits": {"memory": "180Mi"}}
     assert "reads limits.cpu, which not all target containers have" in done.findings[0].message
 
 
 def test_the_largest_counts_where_the_mode_says_so() -> None:
     given = sized({"requests": {"cpu": "1"}}, {"requests": {"cpu": "3"}})
     done = inject(with_policy("{requests: {cpu: cpu}}", "max"), into=given)
-    assert done.container("agent")["resources"] == {"requests": {"cpu": "3"}}
+    assert done.container("tail")["resources"] == {"requests": {"cpu": "3"}}
 
 
 def test_containers_that_the_expression_names_count() -> None:
     given = sized({"requests": {"cpu": "1"}}, {"requests": {"cpu": "3"}})
     done = inject(with_policy("{requests: {cpu: cpu}}", pattern="-1$"), into=given)
-    assert done.container("agent")["resources"] == {"requests": {"cpu": "3"}}
+    assert done.container("tail")["resources"] == {"requests": {"cpu": "3"}}
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_containers_that_the_expression_names_count() -> None:
 )
 def test_a_pattern_that_finds_nothing_refuses_the_pod(pattern: str, reason: str) -> None:
     done = inject(with_policy("{requests: {cpu: cpu}}", pattern=pattern))
-    assert done.error == f"SidecarSet s1: container agent: {reason}"
+    assert done.error == f"SidecarSet s1: container tail: {reason}"
 
 
 # TestEvaluateResourceExpression

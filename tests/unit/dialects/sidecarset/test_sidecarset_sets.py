@@ -131,13 +131,13 @@ OLD: Any = {
         },
     },
     "revision": 1,
-    "data": {"spec": {"$patch": "replace", "containers": [{"name": "agent", "image": "old"}]}},
+    "data": {"spec": {"$patch": "replace", "containers": [{"name": "tail", "image": "old"}]}},
 }
 NEWER: Any = {
     **OLD,
     "metadata": {**OLD["metadata"], "name": "s1-newer"},
     "revision": 2,
-    "data": {"spec": {"containers": [{"name": "agent", "image": "newer"}]}},
+    "data": {"spec": {"containers": [{"name": "tail", "image": "newer"}]}},
 }
 REVISIONS = Cluster(
     {
@@ -150,7 +150,7 @@ REVISIONS = Cluster(
 def revised(revision: str, strategy: str = "{}") -> Any:
     return sidecar_set(
         f"""
-        containers: [{{name: agent, image: latest}}]
+        containers: [{{name: tail, image: latest}}]
         injectionStrategy: {{revision: {revision}}}
         updateStrategy: {strategy}
         """
@@ -175,7 +175,7 @@ def revised(revision: str, strategy: str = "{}") -> Any:
 )
 def test_the_version_that_a_set_asks_for_injects(revision: str, strategy: str, image: str) -> None:
     done = inject(revised(revision, strategy), cluster=REVISIONS)
-    assert done.container("agent")["image"] == image
+    assert done.container("tail")["image"] == image
 
 
 def test_a_revision_that_does_not_replace_is_merged_into_the_latest() -> None:
@@ -209,7 +209,7 @@ def test_a_revision_that_cannot_be_read_refuses_the_pod() -> None:
 
 def test_a_revision_that_is_not_here_is_warned_of_and_the_latest_injects() -> None:
     done = inject(revised("{revisionName: gone}"))
-    assert done.container("agent")["image"] == "latest"
+    assert done.container("tail")["image"] == "latest"
     assert done.findings[0].cause is Cause.WARNING
     assert 'controllerrevisions.apps "gone" not found' in done.findings[0].message
 
@@ -228,7 +228,7 @@ def test_what_a_cluster_leaves_to_chance_must_be_said() -> None:
     assert "leaves to chance" in inject(half, cluster=REVISIONS).error
     for pinned, image in (("Latest", "latest"), ("Revision", "old")):
         done = inject(half, cluster=REVISIONS, revision=pinned)
-        assert done.container("agent")["image"] == image
+        assert done.container("tail")["image"] == image
 
 
 @pytest.mark.parametrize("value", ["TRUE", "1", "true"])

@@ -13,7 +13,7 @@ from krm_fn.dialects.sidecarset.sets import SidecarSet
 from krm_fn.dialects.sidecarset.validation import problems
 from krm_fn.dialects.sidecarset.validation.selectors import overlap
 
-AGENT = "containers: [{name: agent, image: a}]"
+TAIL = "containers: [{name: tail, image: a}]"
 NOT_FOUND = "SidecarSet patch metadata whitelist not found"
 REFUSED = "sidecarSet patch metadata annotation(key1) is not allowed"
 
@@ -37,7 +37,7 @@ def complaints(one: SidecarSet, *others: SidecarSet, **options: Any) -> list[str
 
 
 def test_a_set_that_is_good_has_no_complaints() -> None:
-    assert complaints(sidecar_set(AGENT)) == []
+    assert complaints(sidecar_set(TAIL)) == []
 
 
 # TestValidateSidecarSet
@@ -47,7 +47,7 @@ def test_a_set_that_is_good_has_no_complaints() -> None:
     ("spec", "expected"),
     [
         (
-            f"selector: null\n{AGENT}",
+            f"selector: null\n{TAIL}",
             "spec.selector: Required value: no selector defined for SidecarSet",
         ),
         (
@@ -82,15 +82,15 @@ def test_a_set_that_is_good_has_no_complaints() -> None:
             "spec.containers[0].livenessProbe: Required value: must specify a handler type",
         ),
         (
-            f"{AGENT}\nvolumes: [{{name: v, hostPath: {{path: /a/../b}}}}]",
+            f"{TAIL}\nvolumes: [{{name: v, hostPath: {{path: /a/../b}}}}]",
             "spec.volumes[0].hostPath.path: Invalid value: \"/a/../b\": must not contain '..'",
         ),
         (
-            f"{AGENT}\npatchPodMetadata: [{{patchPolicy: Retain}}]",
+            f"{TAIL}\npatchPodMetadata: [{{patchPolicy: Retain}}]",
             "spec.patchPodMetadata: Required value: no annotations defined for SidecarSet",
         ),
         (
-            f"{AGENT}\nupdateStrategy: {{maxUnavailable: -1}}",
+            f"{TAIL}\nupdateStrategy: {{maxUnavailable: -1}}",
             "spec.updateStrategy.maxUnavailable: Invalid value: -1: must be greater than or equal "
             "to 0",
         ),
@@ -102,7 +102,7 @@ def test_a_set_that_is_wrong_is_told_why(spec: str, expected: str) -> None:
 
 def test_one_key_may_be_patched_once_only() -> None:  # wrong-metadata
     spec = f"""
-    {AGENT}
+    {TAIL}
     patchPodMetadata:
     - {{annotations: {{key1: '1'}}, patchPolicy: MergePatchJson}}
     - {{annotations: {{key1: '2'}}, patchPolicy: Overwrite}}
@@ -169,16 +169,16 @@ def test_patches_of_two_sets_conflict(mine: str, theirs: str, conflict: bool) ->
 
 def test_containers_and_volumes_of_two_sets_conflict() -> None:
     volume = "volumes: [{name: v, hostPath: {path: %s}}]"
-    other = sidecar_set(f"{AGENT}\n{volume % '/a'}", "other")
-    assert complaints(sidecar_set(f"{AGENT}\n{volume % '/b'}"), other) == [
-        'spec.containers: Invalid value: "agent": container agent already exist in other',
+    other = sidecar_set(f"{TAIL}\n{volume % '/a'}", "other")
+    assert complaints(sidecar_set(f"{TAIL}\n{volume % '/b'}"), other) == [
+        'spec.containers: Invalid value: "tail": container tail already exist in other',
         'spec.volumes: Invalid value: "v": volume v is in conflict with sidecarset other',
     ]
 
 
 def test_sets_for_other_pods_do_not_conflict() -> None:
-    other = sidecar_set(f"selector: {{matchLabels: {{app: other}}}}\n{AGENT}", "other")
-    assert complaints(sidecar_set(AGENT), other) == []
+    other = sidecar_set(f"selector: {{matchLabels: {{app: other}}}}\n{TAIL}", "other")
+    assert complaints(sidecar_set(TAIL), other) == []
 
 
 # TestSelectorConflict
@@ -210,6 +210,6 @@ def test_selectors_overlap(one: Any, other: Any, meet: bool) -> None:
 
 
 def test_an_update_may_not_add_a_container() -> None:
-    new = sidecar_set("containers: [{name: agent, image: a}, {name: b, image: b}]")
+    new = sidecar_set("containers: [{name: tail, image: a}, {name: b, image: b}]")
     text = 'spec.containers.name: Invalid value: "b": container b is not found'
-    assert complaints(new, old=sidecar_set(AGENT)) == [text]
+    assert complaints(new, old=sidecar_set(TAIL)) == [text]
