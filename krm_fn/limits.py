@@ -36,7 +36,7 @@ TEMPLATE_OUTPUT: Final = 1024 * 1024
 TEMPLATE_DEPTH: Final = 1_000
 """How deep templates may call each other."""
 
-ESCAPE_STEPS: Final = 500_000
+ESCAPE_STEPS: Final = 300_000
 """Steps that it may take to find what an HTML template must escape."""
 
 TEMPLATE_TEXT: Final = 256 * 1024

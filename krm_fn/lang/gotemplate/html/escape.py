@@ -204,6 +204,7 @@ class _Escaper:
 
     def turn(self, context: Context, node: Range) -> tuple[Context, Block]:
         """One turn of a range; it may end early."""
+        self.spend(_TURN)
         self.loop = loop = _Loop(self.loop)
         after, body = self.block(context, node.body)
         self.loop = loop.outer
@@ -284,6 +285,8 @@ class _Escaper:
 
 
 _TEXT_PER_STEP: Final = 64
+_TURN: Final = 8
+"""Steps that a turn of a range costs beside those of its statements."""
 _DOCTYPE: Final = "<!DOCTYPE"
 _COMMENT_STARTS: Final = {HTML_COMMENT: 4, JS_HTML_OPEN_COMMENT: 4, JS_HTML_CLOSE_COMMENT: 3}
 """Characters that start a comment, where they are not two."""
