@@ -193,6 +193,12 @@ class _Decoder:
                 self.save(f"illegal base64 data at input byte {at}")
         elif form != "array":
             self.save(self.mismatch(form, "[]uint8"))
+        else:
+            for member in value:
+                if member is not None and not (type(member) is int and 0 <= member < 256):
+                    number = f"number {_number_text(member)}"
+                    inner = _json_kind(member)
+                    self.save(self.mismatch(number if inner == "number" else inner, "uint8"))
 
 
 def _not_whole(value: Any, bits: int) -> str:
