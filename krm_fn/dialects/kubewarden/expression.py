@@ -1,7 +1,7 @@
 """Expressions of policy groups: members as calls, joined by logic. A part of Rhai.
 
-Booleans, whole numbers, texts; `! && || & | ^ == != < <= > >=`, parentheses, `if a() { b() } else {
-c() }`, comments. The result must be a boolean. Knows no policy.
+Booleans, whole numbers of 64 bits, texts; `! && || & | ^ == != < <= > >= + - * / %`, parentheses,
+`if a() { b() } else { c() }`, comments. The result must be a boolean. Knows no policy.
 Source: rhai's eval_expression as the policy server configures it; vectors' README, 52, 53.
 """
 
@@ -35,6 +35,8 @@ _LEVELS: Final = (
     ("&&", "&"),
     ("==", "!="),
     ("<", "<=", ">", ">="),
+    ("+", "-"),
+    ("*", "/", "%"),
 )
 
 
@@ -112,6 +114,10 @@ class _Parser:
                 self._next()
                 inner = self._unary()
                 return lambda call: not _boolean(inner(call), "!")
+            if self._kind() == "sign" and self._peek() in ("-", "+"):
+                sign = self._next()[1]
+                operand = self._unary()
+                return lambda call: _arithmetic(sign, 0, operand(call))
             return self._primary()
         finally:
             self._depth -= 1
@@ -226,9 +232,24 @@ def _binary(sign: str, left: Node, right: Node) -> Node:
             return _ORDERINGS[sign](a, b)
         if type(a) in (bool, int) and sign in ("&", "|", "^"):
             return {"&": a & b, "|": a | b, "^": a ^ b}[sign]
-        raise _bad(f"Function not found: {sign} ({_kind(a)}, {_kind(b)})")
+        if sign == "+" and type(a) is str:
+            return a + b
+        return _arithmetic(sign, a, b)
 
     return apply
+
+
+def _arithmetic(sign: str, a: Any, b: Any) -> int:
+    """A whole number of 64 bits; division rounds towards zero."""
+    if type(a) is not int or type(b) is not int or sign not in "+-*/%":
+        raise _bad(f"Function not found: {sign} ({_kind(a)}, {_kind(b)})")
+    if sign in "/%" and b == 0:
+        raise _bad("Division by zero")
+    quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) if b else 0
+    result = {"+": a + b, "-": a - b, "*": a * b, "/": quotient, "%": a - quotient * b}[sign]
+    if not -(2**63) <= result < 2**63:
+        raise _bad(f"{sign} overflows 64 bits")
+    return result
 
 
 def _boolean(value: Any, sign: str) -> bool:

@@ -176,6 +176,7 @@ GROUPS = {
     "if": ("if a() { b() } else { true }", {"a": YES, "b": NO}, False, ["b"]),
     "comments": ("a() /* or /* not */ */ // at all\n || b()", {"a": NO, "b": YES}, True, []),
     "numbers": ("1 < 2 && a()", {"a": YES}, True, []),
+    "arithmetic": ("-7 / 2 == -3 && -7 % 2 == -1 && 1 + 2 * 3 == 7", {"a": YES}, True, []),
 }
 
 
@@ -210,6 +211,8 @@ BAD_EXPRESSIONS = [
     "(a()",
     "if a() { true }  else",
     "!1",
+    "1 / 0 == 1",
+    "9223372036854775807 + 1 > 0",
     "(" * 5_000 + "a()" + ")" * 5_000,
     "!" * 5_000 + "a()",
 ]
