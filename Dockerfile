@@ -38,10 +38,11 @@ LABEL org.opencontainers.image.title="krm-fn" \
 RUN python3 -m compileall -q -x '/(test|lib2to3|idlelib|tkinter|dist-packages|site-packages)/' \
     "$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"
 COPY --from=build /opt/krm-fn /opt/krm-fn
+COPY tools/image-entry.py /opt/krm-fn/bin/image-entry.py
 ENV PATH=/opt/krm-fn/bin:${PATH} \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONNOUSERSITE=1 \
     PYTHONSAFEPATH=1
 USER 65534:65534
 WORKDIR /
-ENTRYPOINT ["krm-fn"]
+ENTRYPOINT ["/opt/krm-fn/bin/python3", "-I", "-B", "-S", "/opt/krm-fn/bin/image-entry.py"]
