@@ -27,6 +27,7 @@ from krm_fn.config.admission import (
     from_document,
     from_function_config,
 )
+from krm_fn.config.fields import Section
 from krm_fn.config.sources import manifests
 from krm_fn.errors import ConfigError, InputError, KrmFnError
 from krm_fn.function import admit
@@ -54,6 +55,8 @@ class Options:
     object_form: str | None
     pod_templates: str | None
     strict: bool
+    fuel: int | None
+    memory: int | None
     reports: tuple[str, ...]
     show_secrets: bool
     color: str
@@ -115,6 +118,18 @@ _OPTIONS: list[Callable[[Any], Any]] = [
         help="Whether templates are admitted as the Pods that controllers make of them.",
     ),
     click.option("--strict", is_flag=True, help="Parse also what no rule can match."),
+    click.option(
+        "--fuel",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="What one call of a WebAssembly policy may burn, about one an instruction.",
+    ),
+    click.option(
+        "--memory",
+        type=click.IntRange(min=1),
+        metavar="MIB",
+        help="What one WebAssembly policy may have.",
+    ),
     click.option(
         "--report",
         "reports",
@@ -227,6 +242,14 @@ def admission_of(options: Options, function_config: Item | None = None) -> Admis
     }
     if options.strict:
         given["strict"] = True
+    bounds = {
+        name: bound
+        for name, bound in (("fuel", options.fuel), ("memory", options.memory))
+        if bound is not None
+    }
+    if bounds:
+        section = admission.sections.get("kubewarden") or Section({}, "kubewarden")
+        given["sections"] = {**admission.sections, "kubewarden": section.replaced(bounds)}
     if options.namespace:
         given["context"] = replace(admission.context, default_namespace=options.namespace)
     return replace(admission, **given)

@@ -29,6 +29,11 @@ class Section:
     def __contains__(self, name: str) -> bool:
         return self._value.get(name) is not None
 
+    def replaced(self, members: dict[str, Any]) -> Section:
+        """The section with these members in place of its own."""
+        value = {**self._value, **members}
+        return Section(value, self._path, self._where, texts=self._texts)
+
     def path(self, name: str) -> str:
         """The path of a member, for messages."""
         return f"{self._path}.{name}" if self._path else name

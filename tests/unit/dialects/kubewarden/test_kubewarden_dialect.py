@@ -411,3 +411,15 @@ def test_rego_is_asked_in_its_mode() -> None:
     put("wasm", wat('(module (memory (export "memory") 1))'), mode="opa")
     with pytest.raises(KrmFnError, match="it is no Rego policy"):
         run(policy("wasm"))
+
+
+def test_the_command_line_sets_fuel_and_memory() -> None:
+    put("loop", wapc(body="(loop $again (br $again))"))
+    Path("pod.yaml").write_text(POD)
+    Path("rules.yaml").write_text(yaml.safe_dump(policy("loop")))
+    arguments = ["check", "-f", "pod.yaml", "-r", "rules.yaml", "--fuel", "1000000"]
+    done = subprocess.run(
+        [sys.executable, "-m", "krm_fn", *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "fuel of 1,000,000" in done.stderr
