@@ -207,7 +207,7 @@ class _Run:
         """Namespace, name and texts of the ConfigMap with the template."""
         wanted = mesh.config_map
         if wanted is None:
-            namespace, name = self._supergloo_namespace(mesh), DEFAULT_CONFIG_MAP
+            namespace, name = self._supergloo_namespace(), DEFAULT_CONFIG_MAP
         else:
             namespace, name = wanted
         found = self.cluster.get("", "ConfigMap", namespace, name) if namespace and name else None
@@ -219,7 +219,7 @@ class _Run:
             raise Refused(f"{PATCH}failed to retrieve config map [{ref}]", (mesh.ref,), hint)
         return namespace, name, list((found.get("data") or {}).values())
 
-    def _supergloo_namespace(self, mesh: Mesh) -> str:
+    def _supergloo_namespace(self) -> str:
         if self.options.supergloo_namespace:
             return self.options.supergloo_namespace
         for deployment in self.cluster.list("apps", "Deployment"):
@@ -230,7 +230,8 @@ class _Run:
             "no Deployment supergloo is among the objects: SuperGloo is taken to be in "
             f"{SUPERGLOO} (appMesh.superglooNamespace)"
         )
-        self.findings.append(Finding(Cause.NOTE, False, message, (mesh.ref,)))
+        # Of no rule, so that it is told once and not for each Pod.
+        self.findings.append(Finding(Cause.NOTE, False, message))
         return SUPERGLOO
 
     def _missing(self, namespace: str, name: str) -> str:
