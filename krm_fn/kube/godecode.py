@@ -4,8 +4,6 @@ Two ways lead from JSON to a Go type: the strict decoder, which a JSON patch's r
 and the converter of unstructured objects, which a merged object goes through. Both say what is
 wrong in their own words, and the converter bends numbers as Go does. Where an object is fine, the
 typed round trip (`served`) does the same in less time; this module is for those that are not.
-Names of string types (`v1.PullPolicy`) and of embedded structs are not in the schema table: texts
-have `string`, and no step, in their place.
 Source: sigs.k8s.io/json; apimachinery v0.37 pkg/runtime/converter.go; Go's encoding/json.
 """
 
@@ -123,8 +121,8 @@ class _Decoder:
                 self.unknown((*path, f".{key}"))
                 continue
             self.owner = struct.name.rpartition(".")[2]
-            self.fields = (*outer[1], key)
-            self.value(value[key], field.type, (*path, f".{key}"))
+            self.fields = (*outer[1], *field.embedded, key)
+            self.value(value[key], field.type, (*path, f".{key}"), field.go_name)
             self.owner, self.fields = outer
 
     def unknown(self, path: tuple[str, ...]) -> None:
@@ -132,47 +130,48 @@ class _Decoder:
         if text not in self.strict and len(self.strict) < _STRICT_ERRORS:
             self.strict.append(text)
 
-    def value(self, value: Any, kind: Type, path: tuple[str, ...]) -> None:
+    def value(self, value: Any, kind: Type, path: tuple[str, ...], name: str) -> None:
+        """Decode a value; `name` is that of its Go type, "" where the schema tells it."""
         if value is None:
             return
         if kind.value is Value.STRUCT:
             self.struct(value, kind.struct, path)
         elif kind.value is Value.LIST:
-            self.list(value, kind, path)
+            self.list(value, kind, path, name)
         elif kind.value is Value.MAP:
-            self.map(value, kind, path)
+            self.map(value, kind, path, name)
         else:
-            self.leaf(value, kind)
+            self.leaf(value, kind, name or go_name(kind))
 
-    def list(self, value: Any, kind: Type, path: tuple[str, ...]) -> None:
+    def list(self, value: Any, kind: Type, path: tuple[str, ...], name: str) -> None:
         if type(value) is not list:
-            self.save(self.mismatch(_json_kind(value), go_name(kind)))
+            self.save(self.mismatch(_json_kind(value), name or go_name(kind)))
             return
         assert kind.element is not None
         for n, member in enumerate(value):
-            self.value(member, kind.element, (*path, f"[{n}]"))
+            self.value(member, kind.element, (*path, f"[{n}]"), _element_name(name, "[]"))
 
-    def map(self, value: Any, kind: Type, path: tuple[str, ...]) -> None:
+    def map(self, value: Any, kind: Type, path: tuple[str, ...], name: str) -> None:
         if type(value) is not dict:
-            self.save(self.mismatch(_json_kind(value), go_name(kind)))
+            self.save(self.mismatch(_json_kind(value), name or go_name(kind)))
             return
         assert kind.element is not None
         for key in sorted(value):
-            self.value(value[key], kind.element, (*path, f".{key}"))
+            self.value(value[key], kind.element, (*path, f".{key}"), _element_name(name, "]"))
 
-    def leaf(self, value: Any, kind: Type) -> None:
+    def leaf(self, value: Any, kind: Type, name: str) -> None:
         form = _json_kind(value)
         match kind.value:
             case Value.STRING | Value.BOOLEAN:
                 if form != _GO_NAMES[kind.value]:
-                    self.save(self.mismatch(form, go_name(kind)))
+                    self.save(self.mismatch(form, name))
             case Value.INT32 | Value.INT64:
                 wrong = _not_whole(value, _BITS[kind.value])
                 if wrong:
-                    self.save(self.mismatch(wrong, go_name(kind)))
+                    self.save(self.mismatch(wrong, name))
             case Value.NUMBER:
                 if form != "number":
-                    self.save(self.mismatch(form, go_name(kind)))
+                    self.save(self.mismatch(form, name))
             case Value.BYTES:
                 self.bytes(value, form)
             case Value.INT_OR_STRING:
@@ -201,6 +200,11 @@ class _Decoder:
                     self.save(self.mismatch(number if inner == "number" else inner, "uint8"))
 
 
+def _element_name(name: str, mark: str) -> str:
+    """The name of a list's or a map's element type: what follows `[]`, or `map[string]`."""
+    return name.partition(mark)[2].removeprefix("*")
+
+
 def _not_whole(value: Any, bits: int) -> str:
     """What Go calls a JSON value that is no whole number of so many bits; "" for one that is."""
     form = _json_kind(value)
@@ -215,8 +219,15 @@ def _check_quantity(value: Any) -> None:
     text = _number_text(value) if type(value) in (int, float) else value
     try:
         canonical(text if type(text) is str else "")
-    except QuantityError:
-        raise _Fatal(_QUANTITY_FORM) from None
+    except QuantityError as error:
+        raise _Fatal(_quantity_text(str(error))) from None
+
+
+def _quantity_text(why: str) -> str:
+    """What Go says of a text that is no quantity, by what is said of it here."""
+    if "is none of the suffixes" in why:
+        return "unable to parse quantity's suffix"
+    return "unable to parse numeric part of quantity" if "no digits" in why else _QUANTITY_FORM
 
 
 def _check_time(text: str, kind: Value) -> None:

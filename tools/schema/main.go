@@ -52,8 +52,9 @@ const namesChunk = "names"
 
 // chunk is the struct types of one Go package.
 type chunk struct {
-	Types  map[string][]string `json:"types"`
-	Atomic []string            `json:"atomic,omitempty"`
+	Types  map[string][]string          `json:"types"`
+	Atomic []string                     `json:"atomic,omitempty"`
+	Go     map[string]map[string]string `json:"go,omitempty"`
 }
 
 // inAnnotations are types that no kind has a field of: annotations hold them as JSON.

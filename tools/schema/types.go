@@ -32,12 +32,15 @@ func isObject(t reflect.Type) bool {
 func (table *typeTable) reference(t reflect.Type) string {
 	folder := folderOf(t)
 	if table.chunks[folder] == nil {
-		table.chunks[folder] = &chunk{Types: map[string][]string{}}
+		table.chunks[folder] = &chunk{Types: map[string][]string{}, Go: map[string]map[string]string{}}
 	}
 	in := table.chunks[folder]
 	if _, known := in.Types[t.Name()]; !known {
 		in.Types[t.Name()] = []string{}
 		in.Types[t.Name()] = table.fields(t, folder)
+		if said := goNames(t); len(said) > 0 {
+			in.Go[t.Name()] = said
+		}
 		if table.merges.structIsAtomic(modelName(t)) {
 			at, _ := slices.BinarySearch(in.Atomic, t.Name())
 			in.Atomic = slices.Insert(in.Atomic, at, t.Name())
@@ -119,9 +122,48 @@ func (table *typeTable) code(t reflect.Type) string {
 	return ""
 }
 
+// goNames is what Go's errors call fields otherwise than the other facts tell: by field, the
+// embedded structs on the way to it (or -), and the type's name where a scalar in it has one.
+func goNames(t reflect.Type) map[string]string {
+	said := map[string]string{}
+	for _, field := range flatten(t) {
+		via, named := "-", ""
+		if len(field.via) > 0 {
+			via = strings.Join(field.via, ".")
+		}
+		of := field.Type
+		if of.Kind() == reflect.Pointer {
+			of = of.Elem()
+		}
+		if hasNamedScalar(of) {
+			named = of.String()
+		}
+		if text := strings.TrimSpace(via + " " + named); text != "-" {
+			said[field.name] = text
+		}
+	}
+	return said
+}
+
+func hasNamedScalar(t reflect.Type) bool {
+	if _, found := special[t.PkgPath()+"."+t.Name()]; found {
+		return false
+	}
+	switch t.Kind() {
+	case reflect.Slice, reflect.Pointer:
+		return hasNamedScalar(t.Elem())
+	case reflect.Map:
+		return hasNamedScalar(t.Key()) || hasNamedScalar(t.Elem())
+	case reflect.Struct:
+		return false
+	}
+	return t.PkgPath() != ""
+}
+
 type field struct {
 	reflect.Type
 	name, flags string
+	via         []string
 }
 
 // flatten lists a struct's members as JSON sees them: embedded structs' members are the struct's.
@@ -133,7 +175,10 @@ func flatten(t reflect.Type) []field {
 		switch {
 		case name == "-" || !member.IsExported():
 		case name == "" && member.Anonymous:
-			found = append(found, flatten(member.Type)...)
+			for _, inner := range flatten(member.Type) {
+				inner.via = append([]string{member.Name}, inner.via...)
+				found = append(found, inner)
+			}
 		case name == "":
 			log.Fatalf("a member without a name: %v.%s", t, member.Name)
 		default:
@@ -141,7 +186,7 @@ func flatten(t reflect.Type) []field {
 			for _, option := range strings.Split(options, ",") {
 				flags += map[string]string{"omitempty": "e", "omitzero": "z"}[option]
 			}
-			found = append(found, field{member.Type, name, flags})
+			found = append(found, field{Type: member.Type, name: name, flags: flags})
 		}
 	}
 	return found

@@ -84,10 +84,22 @@ class Field:
     `relation` says how server-side apply merges it: "atomic" (as one value), "set" (a list of
     different scalars), "map" (a list of maps told apart by `keys`), "granular" (by its members), or
     "" for a struct that merges as its type says.
-    `key_defaults` are the values that missing keys count as.
+    `key_defaults` are the values that missing keys count as. `embedded` are the embedded structs
+    that Go's errors name on the way to the field, and `go_name` is the Go type where a scalar in it
+    has a name, such as `v1.PullPolicy`.
     """
 
-    __slots__ = ("key_defaults", "keys", "name", "omit_empty", "omit_zero", "relation", "type")
+    __slots__ = (
+        "embedded",
+        "go_name",
+        "key_defaults",
+        "keys",
+        "name",
+        "omit_empty",
+        "omit_zero",
+        "relation",
+        "type",
+    )
 
     def __init__(
         self,
@@ -98,7 +110,11 @@ class Field:
         relation: str,
         keys: tuple[str, ...],
         key_defaults: dict[str, str | int],
+        embedded: tuple[str, ...] = (),
+        go_name: str = "",
     ) -> None:
+        self.embedded = embedded
+        self.go_name = go_name
         self.name = name
         self.type = type
         self.omit_empty = omit_empty

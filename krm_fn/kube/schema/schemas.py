@@ -100,18 +100,23 @@ class Schemas:
         if chunk is None:
             chunk = self._chunks[folder] = self._open().chunk(folder)
         fields = {}
+        said = chunk.get("go", {}).get(last, {})
         for text in chunk["types"][last]:
-            field = self._field(text, folder)
+            field = self._field(text, folder, said)
             fields[field.name] = field
         return Struct(name, fields, last in chunk.get("atomic", ()))
 
-    def _field(self, text: str, folder: str) -> Field:
+    def _field(self, text: str, folder: str, said: dict[str, str]) -> Field:
         name, _, rest = text.partition(" ")
         code, _, rest = rest.partition(" ")
         flags, _, merge = rest.partition(" ")
         value = self._types.get((code, folder)) or self._type(code, folder)
         relation, keys, defaults = _merging(merge, value)
-        return Field(name, value, "e" in flags, "z" in flags, relation, keys, defaults)
+        via, _, go_name = said.get(name, "-").partition(" ")
+        embedded = () if via == "-" else tuple(via.split("."))
+        return Field(
+            name, value, "e" in flags, "z" in flags, relation, keys, defaults, embedded, go_name
+        )
 
     def _type(self, code: str, folder: str) -> Type:
         """The type of a code; most codes occur again and again, and types are immutable."""

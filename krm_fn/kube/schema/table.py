@@ -12,6 +12,9 @@ and a chunk, one for each Go package,
 
     types       "Container": one text a field, in Go's order: name, code, flags, merge
     atomic      the types that server-side apply takes as one value
+    go          "Volume": {"emptyDir": "VolumeSource"}: by type and field, what Go's errors call a
+                field: the embedded structs on the way (`-` for none), then the name of its type
+                where a scalar in it has one: "- v1.PullPolicy"
 
 - code: `*` pointer, `[` list, `{` map with text keys, then one of the letters of `model.Value`, or
   `#Type` for a struct of the same package, `#core/v1.Type` for one of another;
