@@ -37,6 +37,9 @@ class _Null:
 
 _NULL: Final = _Null()
 
+_NIL_MAP: Final[dict[str, Any]] = {}
+"""What such a null is to a walk: a map that takes no members, told by identity."""
+
 Container = dict[str, Any] | list[Any]
 
 
@@ -82,7 +85,7 @@ class _Draft:
             items = container.items() if type(container) is dict else enumerate(container)
             for key in [key for key, value in items if value is _NULL]:
                 container[key] = None
-        return self.root
+        return None if self.root is _NULL else self.root
 
     # Operations
 
@@ -112,7 +115,7 @@ class _Draft:
         path = _path(operation, "replace")
         value = _given(operation)
         if not path:
-            if type(value) not in (dict, list):
+            if type(value) not in (dict, list) and value is not _NULL:
                 text = "replace operation value must be object or array: %!w(<nil>)"
                 raise _Failed(text)
             self.root = value
@@ -196,7 +199,7 @@ class _Draft:
         if len(segments) < 2:
             return None
         chain: _Chain = []
-        container = self.root
+        container = _NIL_MAP if self.root is _NULL else self.root
         for segment in segments[1:-1]:
             if type(container) is dict:
                 step: Any = decode_segment(segment)
@@ -207,6 +210,8 @@ class _Draft:
                 except _Failed:
                     return None
                 below = container[step]
+            if below is _NULL:
+                below = _NIL_MAP
             if type(below) is not dict and type(below) is not list:
                 return None
             chain.append((container, step))
@@ -218,6 +223,9 @@ class _Draft:
 
     def own(self, chain: _Chain) -> Any:
         """The last container of a way as one that may be written to, linked into the document."""
+        if chain[-1][0] is _NIL_MAP:
+            # The library crashes, and the API server with it for this request.
+            raise _Failed("assignment to entry in nil map")
         above: Any = None
         for n, (container, _) in enumerate(chain):
             mine = container

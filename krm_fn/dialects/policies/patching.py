@@ -111,9 +111,11 @@ class Objects:
             raise EvaluationError(f"JSON Patch: {error.message}") from None
         if patched is document:
             return Changed(live, live)
+        if patched is None and schema is not None:
+            patched = {}
         _check_kind(patched)
         if schema is None:
-            if not patched.get("kind"):
+            if not patched or not patched.get("kind"):
                 raise internal_error(f"Object 'Kind' is missing in '{_go_json(patched)}'")
             return self._settled(patched)
         patched = self._decoded(live, patched)
@@ -202,6 +204,8 @@ _ANONYMOUS: Final = (
 def _check_kind(patched: Any) -> None:
     """Raise Refused for what has no apiVersion and kind that could be read."""
     text = "couldn't get version/kind; json parse error: json: cannot unmarshal"
+    if patched is None:
+        return
     if type(patched) is not dict:
         raise internal_error(f"{text} array into Go value of type {_ANONYMOUS}")
     for name in ("apiVersion", "kind"):

@@ -129,3 +129,12 @@ def test_copies_that_double_the_document_meet_a_limit(monkeypatch: pytest.Monkey
     copies = [op("copy", f"/m/x{n}", from_="/m") for n in range(40)]
     with pytest.raises(LimitError, match="1,000"):
         apply_server(DOCUMENT, copies)
+
+
+def test_a_null_that_an_operation_gave_is_a_map_that_takes_nothing() -> None:
+    null = op("add", "/m", value=None)
+    with pytest.raises(EvaluationError, match="Unable to remove nonexistent key: x"):
+        apply_server(DOCUMENT, [null, op("remove", "/m/x")])
+    with pytest.raises(EvaluationError, match="assignment to entry in nil map"):
+        apply_server(DOCUMENT, [null, op("add", "/m/x", value=1)])
+    assert apply_server(DOCUMENT, [op("replace", "", value=None)]) is None
