@@ -113,10 +113,10 @@ _EMPTY: Final = _Line(-1, [])
 def _read_line(line: str) -> _Line | None:
     """What a line says by itself; None where that is not enough."""
     stripped = line.lstrip(" ")
-    if not stripped or stripped[0] == "#":
-        return _EMPTY
     if _UNUSUAL.search(line):
         return None
+    if not stripped or stripped[0] == "#":
+        return _EMPTY
     match = _LINE.match(line)
     assert match is not None
     spaces, dashes, plain, double, single, rest = match.groups()

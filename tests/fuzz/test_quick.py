@@ -450,6 +450,17 @@ FOUND = {
 }
 
 
+DECEIVING = {
+    "a comment with a line break of YAML 1.1": "  a: 1\n  # \u2028 b: 2\n",
+    "a comment with a tab": "  a: 1\n  #\tb: 2\n",
+}
+
+
+@pytest.mark.parametrize("name", DECEIVING)
+def test_an_object_that_could_deceive_does_not(name: str) -> None:
+    compare_object(DECEIVING[name])
+
+
 @pytest.mark.parametrize("name", FOUND)
 def test_what_could_deceive_does_not(name: str) -> None:
     compare(HEAD + FOUND[name])
