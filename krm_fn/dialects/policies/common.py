@@ -5,7 +5,7 @@ Nothing here knows how a policy is evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from krm_fn.admission import Cause, Cluster, Finding, Request
@@ -83,14 +83,29 @@ def undecided_namespace(policy: Policy, request: Request) -> Finding:
 
 
 def unseen_policies(
-    policies: Sequence[Policy], targets: Sequence[tuple[Head, str]], cluster: Cluster
+    policies: Sequence[Policy],
+    targets: Sequence[tuple[Head, str]],
+    cluster: Cluster,
+    operations: Set[str],
 ) -> list[Finding]:
-    """A finding for each policy that could match none of the objects."""
+    """A finding for each policy that could match none of the objects.
+
+    `operations` are what objects were admitted as.
+    """
     findings = []
     heads = [head for head, _ in targets]
     for policy in policies:
         constraints = policy.constraints
-        if constraints is None or any(may_match(constraints, head, cluster) for head in heads):
+        if constraints is None:
+            continue
+        if any(may_match(constraints, head, cluster) for head in heads):
+            wanted = {operation for rule in constraints.rules for operation in rule.operations}
+            if operations and wanted and "*" not in wanted and wanted.isdisjoint(operations):
+                message = (
+                    f"applies on {' and '.join(sorted(wanted))} only, and the objects are admitted "
+                    f"as {' and '.join(sorted(operations))} (context.operation)"
+                )
+                findings.append(Finding(Cause.WARNING, False, message, (policy.ref,)))
             continue
         objects = "object" if len(heads) == 1 else f"{len(heads)} objects"
         kinds = sorted({head.kind for head in heads})

@@ -132,6 +132,8 @@ class MutatingPolicies:
         self._objects = objects
         self._compiled = {policy.name: _Policy(policy, settings.version) for policy, _ in bound}
         self._bound = bound = [pair for pair in bound if pair[1]]
+        self._operations: set[str] = set()
+        """What the objects so far were admitted as, for policies that want another operation."""
         self._switchboard = Switchboard(bound, settings.schemas, settings.stored)
         constraints = [policy.constraints for policy, _ in bound if policy.constraints is not None]
         self.prefilter: Prefilter = ResourcePrefilter(constraints, settings.cluster)
@@ -167,6 +169,7 @@ class MutatingPolicies:
         self, request: Request, cluster: Cluster, only: frozenset[str] | None = None
     ) -> Outcome:
         """One pass over all policies; `only` as in `admit`."""
+        self._operations.add(request.operation)
         if is_excluded(request) or request.operation is Operation.DELETE:
             return Outcome(request.object, request.object)
         run = _Pass(self, request, cluster, only)
@@ -195,7 +198,7 @@ class MutatingPolicies:
     def unseen(self, targets: Sequence[Any]) -> Sequence[Finding]:
         """A finding for each policy that could match none of the objects."""
         policies = [policy for policy, _ in self._bound]
-        return unseen_policies(policies, targets, self._settings.cluster)
+        return unseen_policies(policies, targets, self._settings.cluster, self._operations)
 
     def pods_only(self) -> Sequence[RuleRef]:
         """The policies that are about Pods alone."""

@@ -198,6 +198,8 @@ class ValidatingPolicies:
         self._settings = settings
         self._compiled = {policy.name: _Policy(policy, settings.version) for policy, _ in bound}
         self._bound = bound = [pair for pair in bound if pair[1]]
+        self._operations: set[str] = set()
+        """What the objects so far were admitted as, for policies that want another operation."""
         self._switchboard = Switchboard(bound, settings.schemas, settings.stored)
         constraints = [policy.constraints for policy, _ in bound if policy.constraints is not None]
         self.prefilter: Prefilter = ResourcePrefilter(constraints, settings.cluster)
@@ -228,6 +230,7 @@ class ValidatingPolicies:
 
     def evaluate(self, request: Request, cluster: Cluster) -> Outcome:
         """What all policies say of one request."""
+        self._operations.add(request.operation)
         if is_excluded(request):
             return Outcome()
         run = _Run(self, request, cluster)
@@ -250,7 +253,7 @@ class ValidatingPolicies:
     def unseen(self, targets: Sequence[Any]) -> Sequence[Finding]:
         """A finding for each policy that could match none of the objects."""
         policies = [policy for policy, _ in self._bound]
-        return unseen_policies(policies, targets, self._settings.cluster)
+        return unseen_policies(policies, targets, self._settings.cluster, self._operations)
 
     def pods_only(self) -> Sequence[RuleRef]:
         """The policies that are about Pods alone."""

@@ -268,3 +268,31 @@ def test_an_object_of_another_version_of_a_custom_kind_is_converted_by_its_name_
     )
     result = mutate(policy, WIDGET, known=[crd])
     assert (result["apiVersion"], result["spec"]["seen"]) == ("shop.example/v1", "shop.example/v2")
+
+
+def test_a_policy_for_another_operation_says_so() -> None:
+    updates = {**EVERYTHING, "operations": ["UPDATE"]}
+    policy = mutating(apply("Object{}"), matchConstraints={"resourceRules": [updates]})
+    _, answer = call([policy], [config_map()])
+    assert messages(answer, "warning") == [
+        "applies on UPDATE only, and the objects are admitted as CREATE (context.operation)"
+    ]
+
+
+def test_several_mutations_leave_no_defaults_behind() -> None:
+    sidecar = "Object.spec.template.spec.containers{name: 'log', image: 'log:1'}"
+    spec = f"Object.spec.template.spec{{containers: [{sidecar}]}}"
+    policy = mutating(
+        apply(f"Object{{spec: Object.spec{{template: Object.spec.template{{spec: {spec}}}}}}}"),
+        patch('[JSONPatch{op: "add", path: "/spec/replicas", value: object.spec.replicas + 1}]'),
+        apply('Object{metadata: Object.metadata{labels: {"a": "b"}}}'),
+    )
+    live = deployment({"name": "web", "image": "nginx:1"})
+    _, answer = call([policy], [live])
+    (item,) = answer["items"]
+    assert item["spec"]["replicas"] == 2
+    assert item["metadata"]["labels"] == {"a": "b"}
+    assert item["spec"]["template"]["spec"]["containers"] == [
+        {"name": "web", "image": "nginx:1"},
+        {"name": "log", "image": "log:1"},
+    ]

@@ -380,6 +380,18 @@ JSON_PATCHES: list[tuple[str, Json, str, Json]] = [
         deployment({"name": "c1", "resources": {"requests": REQUESTS, "limits": REQUESTS}}),
     ),
     (
+        "jsonPatch with slice of scalars as value",
+        deployment({"name": "c1", "command": COMMAND}),
+        "[" + op("add", C + "/0/args", f"{CONTAINERS}[0].command") + "]",
+        deployment({"name": "c1", "command": COMMAND, "args": COMMAND}),
+    ),
+    (
+        "jsonPatch with constant complex list of struct objects as value",
+        deployment(MAIN),
+        inits(f"[{LONG}, {LONG}]"),
+        deployment(MAIN, init=[LONG_INIT, LONG_INIT]),
+    ),
+    (
         "jsonPatch with map of struct as value",
         deployment({"name": "c1", "resources": {"requests": REQUESTS}}),
         "[" + op("add", C + "/0/resources/limits", f"{CONTAINERS}[0].resources.requests") + "]",
