@@ -28,9 +28,10 @@ RENDER: Final = f"{INJECT}failed to render sidecar patch template: "
 class Refused(Exception):
     """The webhook does not answer with a patch.
 
-    `rules` are the Meshes that it is about, `hint` is what to do about it, if there is something.
-    `crashes` marks what makes the webhook break off: a cluster then takes the Pod unpatched, since
-    its registration says failurePolicy Ignore.
+    Its text is `message`, which is SuperGloo's own, and behind a semicolon `hint`: what to do about
+    it, if there is something. `rules` are the Meshes that it is about. `crashes` marks what makes
+    the webhook break off: a cluster then takes the Pod unpatched, since its registration says
+    failurePolicy Ignore.
     """
 
     def __init__(
@@ -41,3 +42,6 @@ class Refused(Exception):
         self.rules = rules
         self.hint = hint
         self.crashes = crashes
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.hint}" if self.hint else self.message

@@ -8,7 +8,7 @@ and P5, as the vectors' README corrects them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from krm_fn.admission import (
@@ -76,20 +76,17 @@ class Injector:
         try:
             return run.response()
         except Refused as refusal:
-            return Response(findings=(*run.findings, *self._findings(refusal)))
+            return Response(findings=(*run.findings, self._finding(refusal)))
 
-    def _findings(self, refusal: Refused) -> Iterator[Finding]:
-        rules = refusal.rules
+    def _finding(self, refusal: Refused) -> Finding:
+        message, rules = str(refusal), refusal.rules
         if refusal.crashes and self._on_error is OnRuleError.AS_CLUSTER:
-            message = f"{refusal.message}; a cluster takes the Pod without a sidecar"
-            yield Finding(Cause.WARNING, False, message, rules)
-        elif self._on_error is OnRuleError.WARN:
-            message = f"{refusal.message}; the Pod stays as it is (onRuleError: Warn)"
-            yield Finding(Cause.FAILED, False, message, rules)
-        else:
-            yield Finding(Cause.FAILED, True, refusal.message, rules)
-        if refusal.hint:
-            yield Finding(Cause.NOTE, False, refusal.hint, rules)
+            message += "; a cluster takes the Pod without a sidecar"
+            return Finding(Cause.WARNING, False, message, rules)
+        if self._on_error is OnRuleError.WARN:
+            message += "; the Pod stays as it is (onRuleError: Warn)"
+            return Finding(Cause.FAILED, False, message, rules)
+        return Finding(Cause.FAILED, True, message, rules)
 
     def unseen(self, targets: Sequence[tuple[Head, str]]) -> Sequence[Finding]:
         """A finding for each Mesh that is for namespaces of which none has a Pod here."""

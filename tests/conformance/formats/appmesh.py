@@ -141,14 +141,18 @@ def fits_result(result: Json, case: Case, answer: Answer) -> bool:
     if "crash" in result or "noReply" in result or "applyError" in result:
         return bool(answer.error)
     if "error" in result:
-        return up_to_library(result["error"]) == up_to_library(answer.error)
+        return says(answer.error, result["error"])
     wanted = result["pod"] if "pod" in result else object_of(case)
     pod = without_empty_resources(answer.pod)
     return not answer.error and pod == without_empty_resources(wanted)
 
 
-def up_to_library(error: str) -> str:
-    return next((prefix for prefix in LIBRARIES if error.startswith(prefix)), error)
+def says(error: str, wanted: str) -> bool:
+    """Whether an error is the wanted one, and perhaps what to do about it behind a semicolon."""
+    for prefix in LIBRARIES:
+        if wanted.startswith(prefix):
+            return error.startswith(prefix)
+    return error == wanted or error.startswith(f"{wanted}; ")
 
 
 # ------------------------------------------------------------------------------------- conditions

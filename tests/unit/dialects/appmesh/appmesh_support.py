@@ -126,7 +126,16 @@ class Done:
 
     @property
     def error(self) -> str:
-        """What the Pod is refused for, "" where it is not."""
+        """What the Pod is refused for in SuperGloo's words, "" where it is not."""
+        return self._refusal.partition("; ")[0]
+
+    @property
+    def hint(self) -> str:
+        """What is said behind SuperGloo's words."""
+        return self._refusal.partition("; ")[2]
+
+    @property
+    def _refusal(self) -> str:
         return next((f.message for f in self.findings if f.denies), "")
 
     def said(self, cause: Cause) -> str:

@@ -110,7 +110,7 @@ def test_a_mesh_with_an_unusable_selector_refuses_every_pod(
         "supergloo: failed to create sidecar patch: failed to check whether candidate pod matches "
         "auto-injection criteria for meshes in plugin AppMeshInjectionPlugin: " + reason
     )
-    assert "refuses every Pod of the cluster" in done.said(Cause.NOTE)
+    assert "refuses every Pod of the cluster" in done.hint
 
 
 def test_meshes_are_asked_in_the_order_of_their_names() -> None:
@@ -125,7 +125,7 @@ def test_two_meshes_that_match_are_an_error() -> None:
         f"{CHAIN}pod matches selectors in multiple meshes. Multiple injection is currently not "
         "supported"
     )
-    assert "supergloo-system.a and supergloo-system.b" in done.said(Cause.NOTE)
+    assert "supergloo-system.a and supergloo-system.b" in done.hint
 
 
 @pytest.mark.parametrize("kind", ["labelSelector", "namespaceSelector"])
@@ -201,7 +201,7 @@ def test_a_sidecar_of_kruise_without_ports_is_told_from_the_application() -> Non
     spec = "containers: [{name: agent, env: [{name: IS_INJECTED, value: 'true'}]}]"
     done = admit(mesh(), into=pod(spec))
     assert "no containerPorts for container agent" in done.error
-    assert "agent is a sidecar of OpenKruise" in done.said(Cause.NOTE)
+    assert "agent is a sidecar of OpenKruise" in done.hint
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_a_config_map_with_kustomizes_hash_is_hinted_at() -> None:
     objects = [config_map(name="patch-5f7g8h", namespace="a")]
     ref = {"name": "patch", "namespace": "a"}
     done = admit(mesh(sidecarPatchConfigMap=ref), objects=objects)
-    assert "there is patch-5f7g8h: kustomize puts a hash behind" in done.said(Cause.NOTE)
+    assert "there is patch-5f7g8h: kustomize puts a hash behind" in done.hint
 
 
 def deployment(name: str, namespace: str) -> Json:
