@@ -55,6 +55,8 @@ def _plain(value: Any) -> bool:
             if not _plain(member):
                 return False
         return True
+    if kind is int:
+        return bool(_INT_MIN <= value <= _UINT_MAX)
     return kind is not float
 
 
@@ -73,10 +75,17 @@ def _write(value: Any, parts: list[str]) -> None:
                 parts.append(",")
             _write(member, parts)
         parts.append("]")
-    elif kind is float:
-        parts.append(_float(value))
+    elif kind is float or (kind is int and not _INT_MIN <= value <= _UINT_MAX):
+        parts.append(_float(_nearest(value)))
     else:
         parts.append(_ENCODER.encode(value))
+
+
+def _nearest(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def _float(number: float) -> str:

@@ -28,8 +28,6 @@ from krm_fn.values import MISSING, equal
 from krm_fn.wire.stream import head_of
 
 HERE = Path(__file__).resolve().parents[1] / "kubewarden" / "policies"
-FUEL = 300_000_000
-SECONDS = 10.0
 _TOOLCHAINS = {"go": "go", "as": "asc", "rego": "opa", "wat": "wat", "rust": "rust"}
 
 
@@ -73,14 +71,14 @@ def engine() -> Any:
 
     folder = Path(os.environ.get("KRM_FN_WASM") or HERE / "wasm")
     cache = Cache(str(folder / "compiled")) if os.access(folder, os.W_OK) else None
-    return Engine(Limits(fuel=FUEL, seconds=SECONDS), cache, isolated=False)
+    return Engine(Limits(), cache, isolated=False)
 
 
 @functools.cache
 def load(wasm: bytes, mode: str) -> Any:
     from krm_fn.dialects.kubewarden.policy import ExecutionMode, Policy
 
-    return Policy(engine(), wasm, ExecutionMode(mode), SECONDS)
+    return Policy(engine(), wasm, ExecutionMode(mode), limits.WASM_SECONDS)
 
 
 def missing(case: dict[str, Any]) -> str:
@@ -236,8 +234,9 @@ def _policy(case: dict[str, Any]) -> tuple[Any, ...]:
     terms = Terms(
         "policy", case["mutating"], case.get("policyMode") == "monitor", case.get("ownMessage")
     )
-    if "repeat" not in case:
-        answers = [policy.validate(settings, request, host, raw=raw)]
+    if case["mode"] != "kubewarden-wapc" or "repeat" not in case:
+        count = case.get("repeat", 1)
+        answers = [policy.validate(settings, request, host, raw=raw) for _ in range(count)]
     else:
         answers = list(_repeated(case["repeat"], policy, settings, request, host))
     return tuple(decision_on(answer, subject, terms, raw=raw) for answer in answers)

@@ -235,12 +235,14 @@ NUMBERS = {
     1.5e-5: "0.000015",
     1e15: "1000000000000000.0",
     -0.0: "-0.0",
+    2**64: "1.8446744073709552e+19",
+    2**64 - 1: "18446744073709551615",
     float("nan"): "null",
 }
 
 
 @pytest.mark.parametrize(("number", "text"), NUMBERS.items(), ids=str)
-def test_floats_are_spelled_as_rust_spells_them(number: float, text: str) -> None:
+def test_numbers_are_spelled_as_rust_spells_them(number: float, text: str) -> None:
     assert jsontext.dumps({"b": number, "a": "ü"}) == f'{{"a":"ü","b":{text}}}'
 
 
