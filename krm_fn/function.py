@@ -108,9 +108,12 @@ def admit(
     function_config: Item | None = None,
     image_rules: str = "",
     rule_paths: Sequence[str] = (),
+    *,
+    lint: bool = False,
 ) -> Report:
     """Admit every item of the streams and edit them in place.
 
+    `lint`: also look for what depends on the order of rules that have none.
     Raises KrmFnError for what cannot be read; what rules say is in the report.
     """
     items = [item for stream in streams for item in stream.items]
@@ -119,7 +122,7 @@ def admit(
         raise ConfigError(NO_RULES)
     cluster = known_cluster(items, admission, rules)
     served = served_form(admission, cluster)
-    plugins, findings = compile_rules(rules, admission, cluster, served)
+    plugins, findings = compile_rules(rules, admission, cluster, served, lint=lint)
     context = admission.context
     circumstances = Circumstances(context.operation, context.user, admission.strict)
     chain = Chain(plugins, circumstances, Trace(), served)
@@ -164,7 +167,7 @@ def lint(streams: Sequence[Stream], admission: Admission, rule_paths: Sequence[s
     _, findings = compile_rules(rules, admission, cluster, served, lint=True)
     report = Report(rules=len(rules.rules), with_changes=False)
     if any(stream.items for stream in streams):
-        report = admit(streams, admission, rule_paths=rule_paths)
+        report = admit(streams, admission, rule_paths=rule_paths, lint=True)
         known = {finding.message for finding in findings}
         report.findings = [f for f in report.findings if f.message not in known]
     report.findings = [*findings, *report.findings]

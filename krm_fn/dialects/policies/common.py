@@ -45,6 +45,7 @@ class Settings:
 
     `typed` makes typed objects without defaults. `stored` gives params as the API server stores
     them. `as_written`: objects come as they are written, and policies see their types only.
+    `lint`: policies are evaluated in the reverse order, too.
     """
 
     schemas: Schemas
@@ -54,6 +55,7 @@ class Settings:
     authorizer: Authorizer
     stored: Callable[[Json], Json]
     as_written: bool = False
+    lint: bool = False
 
     def shown(self, request: Request) -> Shown:
         """A request as policies see it."""

@@ -74,7 +74,8 @@ class Policies:
 
         Options: `policies` (a Section or None), `readable` (the bindings, as Rules), `served` (what
         makes the served form, None where objects come as they are written), `kubernetesVersion`,
-        and `validate` (False: take also what an API server would refuse at creation).
+        `lint` (tell what depends on the order of policies), and `validate` (False: take also what an
+        API server would refuse at creation).
 
         Raises RuleError with a line for everything that is wrong.
         """
@@ -229,6 +230,7 @@ def _plugins(
         authorizer,
         lambda value: makes.form(value).object,
         as_written=served is None,
+        lint=bool(options.get("lint")),
     )
     plugins: list[PolicyPlugin] = []
     mutating = [pair for pair in bound if pair[0].ref.kind == MUTATING]

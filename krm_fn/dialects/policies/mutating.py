@@ -42,7 +42,7 @@ from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.kube.cel import Pool, PoolError, evaluate, json_patch, object_patch
 from krm_fn.kube.cel.objects import JSON_PATCH, OBJECT
 from krm_fn.lang.cel import Program, types
-from krm_fn.values import Json, Path
+from krm_fn.values import Json, Path, equal
 
 CONDITIONS = "conditions"
 """The key under which a second pass evaluates conditions again, which it does for all policies."""
@@ -154,6 +154,8 @@ class MutatingPolicies:
         shown = self._settings.shown(request)
         outcome = self.evaluate(shown.request, cluster, only)
         findings = tuple(outcome.findings)
+        if self._settings.lint and only is None and len(outcome.steps) > 1:
+            findings += tuple(self._in_another_order(shown.request, cluster, outcome))
         if outcome.denial is not None:
             findings = (*(hinted(one) for one in outcome.denial.findings()), *findings)
         changed = outcome.object is not shown.request.object
@@ -165,14 +167,32 @@ class MutatingPolicies:
             dirty=outcome.dirty,
         )
 
+    def _in_another_order(
+        self, request: Request, cluster: Cluster, outcome: Outcome
+    ) -> Iterator[Finding]:
+        """A warning where policies in the reverse order make another object."""
+        reverse = self.evaluate(request, cluster, reverse=True)
+        if equal(reverse.object, outcome.object) and reverse.denial == outcome.denial:
+            return
+        rules = tuple(
+            dict.fromkeys(replace(rule, part="") for step in outcome.steps for rule in step.rules)
+        )
+        message = "what policies make of the object depends on their order, which no cluster keeps"
+        yield Finding(Cause.WARNING, False, message, rules)
+
     def evaluate(
-        self, request: Request, cluster: Cluster, only: frozenset[str] | None = None
+        self,
+        request: Request,
+        cluster: Cluster,
+        only: frozenset[str] | None = None,
+        *,
+        reverse: bool = False,
     ) -> Outcome:
-        """One pass over all policies; `only` as in `admit`."""
+        """One pass over all policies, or over them in `reverse`; `only` as in `admit`."""
         self._operations.add(request.operation)
         if is_excluded(request) or request.operation is Operation.DELETE:
             return Outcome(request.object, request.object)
-        run = _Pass(self, request, cluster, only)
+        run = _Pass(self, request, cluster, only, reverse=reverse)
         try:
             run.run()
         except Refused as refused:
@@ -214,7 +234,10 @@ class _Pass:
         request: Request,
         cluster: Cluster,
         only: frozenset[str] | None,
+        *,
+        reverse: bool,
     ) -> None:
+        self.reverse = reverse
         self.plugin = plugin
         self.settings = plugin._settings
         self.request = request
@@ -241,7 +264,7 @@ class _Pass:
         circumstances = Circumstances(
             self.request, self.cluster, self.settings.typed, self.settings.authorizer
         )
-        for call in calls:
+        for call in reversed(calls) if self.reverse else calls:
             self.call(call, circumstances)
         self.finish()
 

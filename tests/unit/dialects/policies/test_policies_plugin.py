@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,8 +22,10 @@ from policies_support import (
     validating,
 )
 
-from krm_fn.function import Done, run
+from krm_fn.config.admission import Admission
+from krm_fn.function import Done, lint, run
 from krm_fn.values import Json
+from krm_fn.wire import read_stream
 
 WIDGET = {
     "apiVersion": "shop.example/v1",
@@ -296,3 +299,19 @@ def test_several_mutations_leave_no_defaults_behind() -> None:
         {"name": "web", "image": "nginx:1"},
         {"name": "log", "image": "log:1"},
     ]
+
+
+@pytest.mark.parametrize(("first", "second", "told"), [("1", "2", True), ("1", "1", False)])
+def test_a_lint_tells_what_depends_on_the_order_of_policies(
+    first: str, second: str, told: bool, tmp_path: Path
+) -> None:
+    policies = [
+        mutating(apply(f'Object{{data: {{"a": "{value}"}}}}'), name=name)
+        for name, value in (("p1", first), ("p2", second))
+    ]
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(yaml.safe_dump_all([*policies, *map(binding, policies)]))
+    stream = read_stream(yaml.safe_dump(config_map()).encode(), "map.yaml")
+    report = lint([stream], Admission(), [str(rules)])
+    said = [finding.message for _, finding in report.all_findings()]
+    assert any("depends on their order" in message for message in said) == told
