@@ -74,8 +74,8 @@ class Policies:
 
         Options: `policies` (a Section or None), `readable` (the bindings, as Rules), `served` (what
         makes the served form, None where objects come as they are written), `kubernetesVersion`,
-        `lint` (tell what depends on the order of policies), and `validate` (False: take also what an
-        API server would refuse at creation).
+        `lint` (tell what depends on the order of policies), and `validate` (False: take also what
+        an API server would refuse at creation).
 
         Raises RuleError with a line for everything that is wrong.
         """
