@@ -381,7 +381,7 @@ def _compile_apart(wasm: bytes) -> bytes:
         input=wasm,
         capture_output=True,
         check=False,
-        env={"PYTHONPATH": path, "MALLOC_ARENA_MAX": "2"},
+        env={**os.environ, "PYTHONPATH": path, "MALLOC_ARENA_MAX": "2"},
     )
     if done.returncode == 1 and done.stderr and b"Traceback" not in done.stderr:
         raise _not_compiled(done.stderr.decode(errors="replace"))

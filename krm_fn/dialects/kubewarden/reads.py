@@ -60,13 +60,14 @@ class Reads:
         """One object, as stored. Raises ReadError where it is not rendered."""
         api_version, kind, name = wanted["api_version"], wanted["kind"], wanted["name"]
         resource = self._resource(api_version, kind)
-        namespace = wanted.get("namespace") if resource.namespaced else None
+        namespace = wanted.get("namespace")
         if resource.namespaced and namespace is None:
             raise ReadError(
                 f"Resource {api_version}/{kind} is namespaced, but no namespace was provided"
             )
         group = _group(api_version)
-        found = self._cluster.get(group, kind, namespace or "", name)
+        space = namespace if resource.namespaced else ""
+        found = self._cluster.get(group, kind, space or "", name)
         if found is None or found.get("apiVersion") != api_version:
             place = f'Some("{namespace}")' if namespace is not None else "None"
             raise ReadError(

@@ -57,6 +57,15 @@ def test_an_object_that_is_not_rendered_is_not_found() -> None:
     assert "Cannot find v1/ServiceAccount named 'robot'" in said
 
 
+def test_a_namespace_means_nothing_for_a_kind_without_one() -> None:
+    shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    asked = host(shop, resources=(("v1", "Namespace"),))
+    wanted = {**GET, "kind": "Namespace", "name": "shop", "namespace": "other"}
+    assert call(asked, "kubernetes/get_resource", wanted) == shop
+    said = refusal(asked, "kubernetes/get_resource", {**wanted, "name": "nope"})
+    assert said.endswith("""named 'nope' inside of namespace 'Some("other")'""")
+
+
 def test_a_kind_that_is_not_granted_names_it() -> None:
     said = refusal(host(ROBOT), "kubernetes/get_resource", GET)
     assert "access to Kubernetes v1/ServiceAccount resources" in said
