@@ -7,7 +7,7 @@ Source: SuperGloo v0.3.22 the App Mesh plugin and its utilities; apimachinery 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -42,12 +42,18 @@ class Pod:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mesh:
-    """A Mesh of AWS App Mesh; `spec` is that of its awsAppMesh."""
+    """A Mesh of AWS App Mesh; `spec` is that of its awsAppMesh.
+
+    `invalid` says why Kubernetes would not allow one of the labels that it wants, "" if it would:
+    then none of them counts.
+    """
 
     ref: RuleRef
     namespace: str
     name: str
     spec: Json
+    labels: dict[str, str]
+    invalid: str
 
     @property
     def injects(self) -> bool:
@@ -78,12 +84,6 @@ class Mesh:
         wanted = (self.selector or {}).get("namespaceSelector")
         return None if wanted is None else list(wanted.get("namespaces", ()))
 
-    @property
-    def labels(self) -> dict[str, str]:
-        """The labels that it wants, none of which count where one is invalid."""
-        wanted = ((self.selector or {}).get("labelSelector") or {}).get("labelsToMatch", {})
-        return {} if _invalid(wanted) else dict(wanted)
-
     def matches(self, pod: Pod) -> bool:
         """Whether a Pod gets the sidecar. Raises Refused."""
         kind, wanted = self._chosen()
@@ -97,7 +97,10 @@ class Mesh:
             raise Refused(message, (self.ref,), crashes=True)
         if kind == "namespaceSelector":
             return pod.namespace in wanted.get("namespaces", ())
-        return all(pod.labels.get(key) == value for key, value in self.labels.items())
+        return all(pod.labels.get(key) == value for key, value in self._counting())
+
+    def _counting(self) -> Iterable[tuple[str, str]]:
+        return () if self.invalid else self.labels.items()
 
     def _chosen(self) -> tuple[str, Any]:
         """Which selector it has, "" for none."""
@@ -115,7 +118,7 @@ class Mesh:
         """Labels that a match hangs on and that only a controller would give to the Pod."""
         if not pod.of_template:
             return ()
-        wanted = self.labels
+        wanted = dict(self._counting())
         unknown = tuple(key for key in controller_labels(wanted) if key not in pod.labels)
         others = (key for key in wanted if key not in unknown)
         return unknown if all(pod.labels.get(key) == wanted[key] for key in others) else ()
@@ -125,12 +128,9 @@ class Mesh:
         if not self.injects:
             return
         field = "spec.awsAppMesh.injectionSelector.labelSelector.labelsToMatch"
-        selector = self.selector or {}
-        wanted = (selector.get("labelSelector") or {}).get("labelsToMatch", {})
-        invalid = _invalid(wanted)
-        if invalid:
-            yield field, f"{invalid}: for that the selector matches every Pod of the cluster"
-        elif selector.get("labelSelector") is not None and not wanted:
+        if self.invalid:
+            yield field, f"{self.invalid}: for that the selector matches every Pod of the cluster"
+        elif (self.selector or {}).get("labelSelector") is not None and not self.labels:
             yield field, "it is empty, which matches every Pod of the cluster"
         if self.region and self.region in REGIONS and self.region not in REGIONS.split(","):
             message = f"{self.region!r} is no region, but SuperGloo takes any part of {REGIONS}"
@@ -157,4 +157,7 @@ def read_mesh(rule: Rule) -> Mesh | None:
     app_mesh = spec.get("awsAppMesh")
     if app_mesh is None:
         return None
-    return Mesh(rule.ref, rule.ref.namespace or SUPERGLOO, rule.ref.name, app_mesh)
+    selector = app_mesh.get("injectionSelector", {}).get("labelSelector") or {}
+    labels = selector.get("labelsToMatch", {})
+    namespace = rule.ref.namespace or SUPERGLOO
+    return Mesh(rule.ref, namespace, rule.ref.name, app_mesh, labels, _invalid(labels))

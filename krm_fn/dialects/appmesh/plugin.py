@@ -214,7 +214,17 @@ class _Run:
             ref = _proto_text(name, namespace)
             hint = self._missing(namespace, name)
             raise Refused(f"{PATCH}failed to retrieve config map [{ref}]", (mesh.ref,), hint)
-        return namespace, name, list((found.get("data") or {}).values())
+        return namespace, name, self._texts(mesh, found)
+
+    def _texts(self, mesh: Mesh, config_map: Json) -> list[str]:
+        data = config_map.get("data")
+        entries = [] if data is None else list(data.values()) if type(data) is dict else [data]
+        texts = ["" if entry is None else entry for entry in entries]
+        if not all(type(text) is str for text in texts):
+            name = get(config_map, ("metadata", "name"))
+            message = f"the data of ConfigMap {name} is no map of texts; no cluster would take it"
+            raise Refused(message, (mesh.ref,))
+        return texts
 
     def _supergloo_namespace(self) -> str:
         if self.options.supergloo_namespace:

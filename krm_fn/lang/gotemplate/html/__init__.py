@@ -16,7 +16,7 @@ from typing import Any
 
 from krm_fn import limits
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.gotemplate import Functions, Struct, Template
+from krm_fn.lang.gotemplate import Struct, Template
 from krm_fn.lang.gotemplate.functions import BUILTINS
 from krm_fn.lang.gotemplate.html.contexts import EscapeError
 from krm_fn.lang.gotemplate.html.escape import escaped
@@ -24,11 +24,10 @@ from krm_fn.lang.gotemplate.parser import parse_program
 from krm_fn.lang.gotemplate.state import place
 from krm_fn.lang.gotemplate.values import Function
 
-__all__ = ["HtmlTemplate", "go_functions", "parse"]
+__all__ = ["HtmlTemplate", "parse"]
 
 
-def go_functions(name: str) -> Function:
-    """Go's own functions."""
+def _function(name: str) -> Function:
     if name not in BUILTINS:
         raise KeyError(f'function "{name}" not defined')
     return BUILTINS[name]
@@ -57,13 +56,13 @@ class HtmlTemplate:
         return self._template.render(context)
 
 
-def parse(text: str, name: str, functions: Functions = go_functions) -> HtmlTemplate:
+def parse(text: str, name: str) -> HtmlTemplate:
     """Parse a template; `name` is what errors call it.
 
     Raises CompileError with a text shaped `template: NAME:LINE: reason`, also past a limit.
     """
     with limits.deep_stack():
-        program, used = parse_program(text, name, functions)
+        program, used = parse_program(text, name, _function)
         try:
             program = escaped(program, name)
         except EscapeError as error:

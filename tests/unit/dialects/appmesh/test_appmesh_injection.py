@@ -296,6 +296,12 @@ def test_a_config_map_must_have_one_entry(data: Json, count: int) -> None:
     )
 
 
+@pytest.mark.parametrize("data", [{"p": 5}, [PATCH], {"p": {}}])
+def test_a_config_map_that_no_cluster_would_take_is_an_error(data: Any) -> None:
+    error = admit(mesh(), objects=[config_map(data)]).error
+    assert error == "the data of ConfigMap sidecar-injector is no map of texts"
+
+
 @pytest.mark.parametrize(
     ("ref", "shown"),
     [
