@@ -10,7 +10,7 @@ same nodes or none. It refuses nothing by itself.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from krm_fn.wire.compose import Composed, MappingNode, Node, ScalarNode, SequenceNode
 from krm_fn.wire.scalars import resolve_go_yaml
@@ -70,23 +70,28 @@ def _node(value: Any, at: int) -> Node:
     return ScalarNode(at + start, at + end, content, style)
 
 
-class _Line:
+class _Line(NamedTuple):
     """What a line says. Columns count from its start."""
 
-    __slots__ = ("after_key", "column", "dashes", "flow", "key", "literal", "scalar", "width")
+    column: int
+    dashes: list[int]
+    """Where its dashes stand; the first is `column`."""
+    name: str | None
+    """Its key."""
+    key: tuple[int, int, str]
+    """Where the key starts and ends, its style."""
+    scalar: tuple[int, int, Any, str] | None
+    """A value: where it starts and ends, what it is, its style."""
+    other: _Flow | _Literal | None
+    """A value of another kind."""
 
-    def __init__(self, column: int, dashes: list[int]) -> None:
-        self.column = column
-        self.dashes = dashes
-        """Where its dashes stand; the first is `column`."""
-        self.key: tuple[int, int, str, str] | None = None
-        self.after_key = 0
-        self.scalar: tuple[int, int, Any, str] | None = None
-        self.flow: _Flow | None = None
-        self.literal = ""
-        """`|` or `|-`: the lines that follow are its value."""
-        self.width = 0
-        """Where the header of a literal starts."""
+
+class _Literal(NamedTuple):
+    """The header of a block of text, which the next lines hold."""
+
+    start: int
+    chomps: bool
+    """Whether its last line break is none of the text (`|-`)."""
 
 
 _PRINTABLE: Final = "\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
@@ -106,72 +111,67 @@ _LITERAL: Final = re.compile(r"(\|-?) *(?: #.*)?$")
 _ESCAPES: Final = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\r": "\r", "\\t": "\t"}
 _ESCAPE: Final = re.compile(r'\\["\\nrt]')
 
-_EMPTY: Final = _Line(-1, [])
+_EMPTY: Final = _Line(-1, [], None, (0, 0, ""), None, None)
 """A blank line or one with a comment only."""
 
 
 def _read_line(line: str) -> _Line | None:
     """What a line says by itself; None where that is not enough."""
-    stripped = line.lstrip(" ")
     if _UNUSUAL.search(line):
         return None
+    stripped = line.lstrip(" ")
     if not stripped or stripped[0] == "#":
         return _EMPTY
     match = _LINE.match(line)
     assert match is not None
     spaces, dashes, plain, double, single, rest = match.groups()
-    made = _Line(len(spaces), [n for n, c in enumerate(spaces + dashes) if c == "-"])
-    start = len(spaces) + len(dashes)
-    has_key = plain is not None or double is not None or single is not None
-    if not has_key and not dashes:
-        return None
-    if has_key:
-        made.after_key = match.end(3) + 1
-        if plain is not None:
-            name, style, end = resolve_go_yaml(plain), "", match.end(3)
-        else:
-            name, style = (double, '"') if double is not None else (single, "'")
-            end = match.end(4 if double is not None else 5) + 1
-        made.after_key = end + 1
-        if type(name) is not str or len(name) > _LONGEST:
-            return None
-        made.key = (start, end, name, style)
-    at = match.start(6)
-    if not rest or rest[0] == "#":
+    column = len(spaces)
+    start = column + len(dashes)
+    name: Any = None
+    key = (start, start, "")
+    if plain is not None:
+        name, key = resolve_go_yaml(plain), (start, match.end(3), "")
+    elif double is not None:
+        name, key = double, (start, match.end(4) + 1, '"')
+    elif single is not None:
+        name, key = single, (start, match.end(5) + 1, "'")
+    elif not dashes or not rest:
         # A dash that nothing follows on its line is rare.
-        return made if has_key else None
-    return made if _read_value(line, at, rest, made) else None
+        return None
+    if (name is not None and type(name) is not str) or key[1] - start > _LONGEST:
+        return None
+    if name is None and plain is not None:
+        return None
+    where = [n for n, c in enumerate(spaces + dashes) if c == "-"]
+    if not rest or rest[0] == "#":
+        return _Line(column, where, name, key, None, None) if name is not None else None
+    value = _read_value(line, match.start(6), rest)
+    if value is None:
+        return None
+    if type(value) is tuple:
+        return _Line(column, where, name, key, value, None)
+    return _Line(column, where, name, key, None, value)
 
 
-def _read_value(line: str, at: int, rest: str, made: _Line) -> bool:
+def _read_value(line: str, at: int, rest: str) -> Any:
+    """A scalar, a `_Flow` or a `_Literal`; None: unusual."""
     first = rest[0]
     if first == "|":
         match = _LITERAL.match(rest)
-        if not match:
-            return False
-        made.literal, made.width = match[1], at
-        return True
+        return _Literal(at, match[1] == "|-") if match else None
     if first in "\"'":
         quoted = _quoted(line, at)
-        if quoted is None or not _ends(line, quoted[1]):
-            return False
-        made.scalar = quoted
-        return True
+        return quoted if quoted is not None and _ends(line, quoted[1]) else None
     if first in "[{":
         flow = _read_flow(line, at, 0)
-        if flow is None or not _ends(line, flow.end):
-            return False
-        made.flow = flow
-        return True
+        return flow if flow is not None and _ends(line, flow.end) else None
     if not _PLAIN_START.match(rest):
-        return False
+        return None
     comment = _COMMENT.search(rest)
     content = (rest[: comment.start()] if comment else rest).rstrip(" ")
     if ": " in content or content[-1] == ":":
-        return False
-    value = resolve_go_yaml(content)
-    made.scalar = (at, at + len(content), value, "")
-    return True
+        return None
+    return at, at + len(content), resolve_go_yaml(content), ""
 
 
 def _ends(line: str, at: int) -> bool:
@@ -265,30 +265,32 @@ def _skip(line: str, at: int) -> int:
 _known: dict[str, _Line | None] = {}
 
 
+def _collection(dashes: list[int], start: int) -> Node:
+    return SequenceNode(start, 0, False) if dashes else MappingNode(start, 0, False)
+
+
 class _Lines:
     """Puts an object together from its lines."""
 
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
-        self.n = 0
-        self.at = 0
-        """The next line, and where it starts."""
-        self.columns: list[int] = []
-        self.open: list[MappingNode | SequenceNode] = []
-        self.end = 0
-        """Where the content ends that was read last."""
 
     def run(self) -> Node | None:
-        lines, columns, stack = self.lines, self.columns, self.open
+        lines = self.lines
+        columns: list[int] = []
+        stack: list[Any] = []
+        """The collections that are open, and where their keys or dashes stand."""
+        waiting: tuple[MappingNode, ScalarNode, int] | None = None
+        """A key without a value on its line, with its column."""
+        root: MappingNode | None = None
         known = _known
-        waiting: tuple[MappingNode, ScalarNode, int, int] | None = None
-        root: Node | None = None
         count = len(lines)
-        while self.n < count:
-            text = lines[self.n]
-            start = self.at
-            self.n += 1
-            self.at += len(text) + 1
+        end = n = at = 0
+        while n < count:
+            text = lines[n]
+            start = at
+            n += 1
+            at += len(text) + 1
             try:
                 line = known[text]
             except KeyError:
@@ -299,129 +301,111 @@ class _Lines:
                 continue
             if line is None:
                 return None
-            column = line.column
-            dashes = line.dashes
+            column, dashes, name, key_span, scalar, other = line
+            child: Node
             if waiting is not None:
-                mapping, key, after, key_column = waiting
+                mapping, key, key_column = waiting
                 waiting = None
                 if column > key_column or (dashes and column == key_column):
                     if column > _DEEPEST:
                         return None
-                    child = (
-                        SequenceNode(start + column, 0, False)
-                        if dashes
-                        else MappingNode(start + column, 0, False)
-                    )
-                    mapping.pairs.append((key.value, key, child))
-                    mapping.value[key.value] = child.value
+                    child = _collection(dashes, start + column)
                     columns.append(column)
                     stack.append(child)
                 else:
-                    empty = ScalarNode(after, after, None, "")
-                    mapping.pairs.append((key.value, key, empty))
-                    mapping.value[key.value] = None
-                    self.end = after
-            elif not stack:
-                if root is not None or dashes:
+                    end = key.end + 1
+                    child = ScalarNode(end, end, None, "")
+                mapping.pairs.append((key.value, key, child))
+                mapping.value[key.value] = child.value
+            elif root is None:
+                if dashes:
                     return None
                 root = MappingNode(start + column, 0, False)
                 columns.append(column)
                 stack.append(root)
-            while columns[-1] > column or (
-                not dashes and columns[-1] == column and type(stack[-1]) is SequenceNode
-            ):
+            while columns[-1] >= column:
+                if columns[-1] == column and (dashes or type(stack[-1]) is MappingNode):
+                    break
                 columns.pop()
-                stack.pop().end = self.end
+                stack.pop().end = end
                 if not stack:
                     return None
-            top = stack[-1]
             if columns[-1] != column:
                 return None
-            key_part = line.key
+            top = stack[-1]
             if dashes:
-                for dash in dashes:
-                    if dash != column:
-                        child = SequenceNode(start + dash, 0, False)
-                        top.items.append(child)  # type: ignore[union-attr]
-                        top.value.append(child.value)
-                        columns.append(dash)
-                        stack.append(child)
-                        top = child
-                    elif type(top) is not SequenceNode:
-                        return None
-                if key_part is None:
-                    value = self._value(line, start, dashes[-1])
-                    if value is None:
-                        return None
-                    top.items.append(value)  # type: ignore[union-attr]
-                    top.value.append(value.value)
-                    continue
-                child = MappingNode(start + key_part[0], 0, False)
-                top.items.append(child)  # type: ignore[union-attr]
-                top.value.append(child.value)
-                columns.append(key_part[0])
-                stack.append(child)
-                top = child
-            assert key_part is not None
-            key_start, key_end, name, style = key_part
-            if name in top.value:
-                return None
-            key = ScalarNode(start + key_start, start + key_end, name, style)
-            scalar = line.scalar
+                if type(top) is not SequenceNode:
+                    return None
+                for dash in dashes[1:]:
+                    child = SequenceNode(start + dash, 0, False)
+                    top.items.append(child)
+                    top.value.append(child.value)
+                    columns.append(dash)
+                    stack.append(child)
+                    top = child
+                if name is not None:
+                    child = MappingNode(start + key_span[0], 0, False)
+                    top.items.append(child)
+                    top.value.append(child.value)
+                    columns.append(key_span[0])
+                    stack.append(child)
+                    top = child
+            value: Node
             if scalar is not None:
                 end = start + scalar[1]
-                content = scalar[2]
-                value = ScalarNode(start + scalar[0], end, content, scalar[3])
-                top.pairs.append((name, key, value))  # type: ignore[union-attr]
-                top.value[name] = content
-                self.end = end
-            elif line.flow is None and not line.literal:
-                waiting = (top, key, start + line.after_key, key_start)  # type: ignore[assignment]
-                top.value[name] = None
-            else:
-                value = self._value(line, start, key_start)
-                if value is None:
+                value = ScalarNode(start + scalar[0], end, scalar[2], scalar[3])
+            elif type(other) is _Flow:
+                value = other.node(start)
+                end = value.end
+            elif type(other) is _Literal:
+                owner = dashes[-1] if name is None else key_span[0]
+                literal = self._literal(other, start, owner, n, at)
+                if literal is None:
                     return None
-                top.pairs.append((name, key, value))  # type: ignore[union-attr]
-                top.value[name] = value.value
-        if root is None:
-            return None
+                value, n, at = literal
+                end = value.end
+            else:
+                assert name is not None
+                if name in top.value:
+                    return None
+                key = ScalarNode(start + key_span[0], start + key_span[1], name, key_span[2])
+                waiting = (top, key, key_span[0])
+                top.value[name] = None
+                continue
+            if name is None:
+                top.items.append(value)
+                top.value.append(value.value)
+                continue
+            if name in top.value:
+                return None
+            key = ScalarNode(start + key_span[0], start + key_span[1], name, key_span[2])
+            top.pairs.append((name, key, value))
+            top.value[name] = value.value
         if waiting is not None:
-            mapping, key, after, _ = waiting
-            mapping.pairs.append((key.value, key, ScalarNode(after, after, None, "")))
-            mapping.value[key.value] = None
-            self.end = after
+            mapping, key, _ = waiting
+            end = key.end + 1
+            mapping.pairs.append((key.value, key, ScalarNode(end, end, None, "")))
         while stack:
-            stack.pop().end = self.end
+            stack.pop().end = end
         return root
 
-    def _value(self, line: _Line, start: int, column: int) -> Node | None:
-        """The value that begins on a line; `column` is that of the key or dash it belongs to."""
-        if line.scalar is not None:
-            node = _node(line.scalar, start)
-        elif line.flow is not None:
-            node = line.flow.node(start)
-        else:
-            literal = self._literal(line, start, column)
-            if literal is None:
-                return None
-            node = literal
-        self.end = node.end
-        return node
+    def _literal(
+        self, header: _Literal, start: int, column: int, n: int, at: int
+    ) -> tuple[ScalarNode, int, int] | None:
+        """A block of text, and the line behind it: its number and where it starts.
 
-    def _literal(self, line: _Line, start: int, column: int) -> ScalarNode | None:
-        """A block of text: the lines that are indented deeper than what it belongs to."""
+        Its lines are indented deeper than the key or dash, in `column`, that it belongs to.
+        """
         lines = self.lines
-        first = lines[self.n] if self.n < len(lines) else ""
+        first = lines[n] if n < len(lines) else ""
         indent = len(first) - len(first.lstrip(" "))
-        if not first.strip(" ") or indent <= column or first[indent] == "\t":
+        if not first.strip(" ") or indent <= column:
             return None
         lead = " " * indent
         content: list[str] = []
-        end = 0
-        blank = 0
-        while self.n < len(lines):
-            text = lines[self.n]
+        end = blank = 0
+        while n < len(lines):
+            text = lines[n]
             if not text:
                 blank += 1
             elif text.startswith(lead):
@@ -430,17 +414,17 @@ class _Lines:
                 content += [""] * blank
                 blank = 0
                 content.append(text[indent:])
-                end = self.at + len(text)
+                end = at + len(text)
             elif not text.strip(" "):
                 return None
             else:
                 break
-            self.n += 1
-            self.at += len(text) + 1
-        if self.n >= len(lines) and not blank:
-            # The last line has no break: whether the text has one is for others to say.
+            n += 1
+            at += len(text) + 1
+        if n >= len(lines) and not blank:
+            # The last line has no break, and so the text may have none.
             return None
         value = "\n".join(content)
-        return ScalarNode(
-            start + line.width, end, value if line.literal == "|-" else value + "\n", "|"
-        )
+        if not header.chomps:
+            value += "\n"
+        return ScalarNode(start + header.start, end, value, "|"), n, at

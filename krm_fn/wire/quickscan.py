@@ -388,19 +388,31 @@ def _string(match: re.Match[str] | None) -> str | None:
 
 
 def _exact(text: str, start: int, limit: int, line: int) -> Found | None:
-    """An item as `scan` finds it; None where its text alone is not one item."""
+    """An item as `scan` finds it; None where its text alone is not one item.
+
+    What follows it is there, too, since libyaml says of some empty values that they end there.
+    """
     line_start = text.rfind("\n", 0, start) + 1
-    lead = "items:\n"
+    before = f"items:\n{text[line_start:limit]}"
+    follows = _FOLLOWS.match(text, limit)
+    after = f"{follows[0]}follows: 1\n" if follows else ""
     try:
-        documents = scan(lead + text[line_start:limit])
+        documents = scan(before + after)
     except YamlError:
         return None
-    if len(documents) != 1:
+    if len(documents) != 1 or documents[0].root.items is None:
         return None
-    root = documents[0].root
-    if len(root.entries) != 1 or root.items is None or len(root.items.children) != 1:
+    starts = [entry.start for entry in documents[0].root.entries.values()]
+    children = documents[0].root.items.children
+    starts += [child.start for child in children]
+    wanted = [0, start - line_start + len("items:\n")]
+    if follows:
+        wanted.append(len(before) + len(follows[0]))
+    if sorted(starts) != wanted:
         return None
-    found = root.items.children[0]
-    entry = Entry(0, found)
-    _move(entry, 0, line_start - len(lead), line - 2)
+    found = children[0]
+    _move(Entry(0, found), 0, line_start - len("items:\n"), line - 2)
     return found
+
+
+_FOLLOWS: Final = re.compile(r" *(?:- )?(?=[^ \n])")

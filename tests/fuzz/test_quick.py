@@ -446,6 +446,7 @@ FOUND = {
     "a merged kind": "- apiVersion: v1\n  <<: {kind: Secret}\n",
     "text that looks like an item": ITEM + "  a: |\n    - kind: Pod\n   # x\n" + ITEM,
     "names in deeper maps": ITEM + "    labels:\n      name: b\n  name: c\n",
+    "an explicit key without a value": ITEM + "- ? kind\n" + ITEM,
     "metadata after a comment further left": ITEM + "# c\n    namespace: b\n",
 }
 
