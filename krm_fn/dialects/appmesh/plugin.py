@@ -60,6 +60,7 @@ class Injector:
         # SuperGloo sorts by the name alone; the namespace makes the order one.
         self._meshes = sorted(enabled, key=lambda mesh: (mesh.name, mesh.namespace))
         self._patches: dict[str, Patch] = {}
+        self._deployed: tuple[Cluster, str] | None = None
         self.prefilter = Prefilter([Selection(frozenset({""}), frozenset({"Pod"}))])
 
     def admit(
@@ -111,12 +112,25 @@ class Injector:
         """The Meshes that inject, in the order in which SuperGloo takes them."""
         return self._meshes
 
+    def deployed_in(self, cluster: Cluster) -> str:
+        """The namespace of the first Deployment `supergloo`, "" without one; looked for once."""
+        if self._deployed is None or self._deployed[0] is not cluster:
+            self._deployed = cluster, _deployed_in(cluster)
+        return self._deployed[1]
+
     def patch(self, text: str) -> Patch:
         """A template, compiled once."""
         known = self._patches.get(text)
         if known is None:
             known = self._patches[text] = Patch(text)
         return known
+
+
+def _deployed_in(cluster: Cluster) -> str:
+    for deployment in cluster.list("apps", "Deployment"):
+        if get(deployment, ("metadata", "name")) == "supergloo":
+            return str(get(deployment, ("metadata", "namespace")) or cluster.default_namespace)
+    return ""
 
 
 class _Run:
@@ -229,10 +243,9 @@ class _Run:
     def _supergloo_namespace(self) -> str:
         if self.options.supergloo_namespace:
             return self.options.supergloo_namespace
-        for deployment in self.cluster.list("apps", "Deployment"):
-            if get(deployment, ("metadata", "name")) == "supergloo":
-                own = get(deployment, ("metadata", "namespace"))
-                return str(own or self.cluster.default_namespace)
+        namespace = self.plugin.deployed_in(self.cluster)
+        if namespace:
+            return namespace
         message = (
             "no Deployment supergloo is among the objects: SuperGloo is taken to be in "
             f"{SUPERGLOO} (appMesh.superglooNamespace)"
