@@ -8,7 +8,7 @@ the same Python objects. Nothing here knows a dialect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import Any, Protocol
@@ -164,7 +164,7 @@ class Selection:
 
     groups: frozenset[str] | None = None
     kinds: frozenset[str] | None = None
-    namespaces: frozenset[str] | None = None
+    namespaces: Container[str] | None = None
     names: frozenset[str] | None = None
 
     def wants(self, head: Head, namespace: str) -> bool:

@@ -171,10 +171,7 @@ class KubeMod:
         kinds = entry.kinds
         if not self.scope.target_resources:
             kinds = TARGET_KINDS if kinds is None else kinds & TARGET_KINDS
-        namespaces = None
-        if not self.scope.is_cluster_rule(entry.rule):
-            namespaces = frozenset({self.scope.namespace_of(entry.rule)})
-        return Selection(kinds=kinds, namespaces=namespaces, names=entry.names)
+        return Selection(kinds=kinds, namespaces=_Seen(self.scope, entry.rule), names=entry.names)
 
     def _candidates(self, kind: str, namespace: str) -> list[_Index]:
         key = (kind, namespace)
@@ -247,3 +244,19 @@ def in_order(rules: Sequence[CompiledRule], scope: Scope) -> list[CompiledRule]:
             rule.ref.name,
         ),
     )
+
+
+class _Seen:
+    """The namespaces that a rule is a candidate in."""
+
+    def __init__(self, scope: Scope, rule: CompiledRule) -> None:
+        self._scope = scope
+        self._rule = rule
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, namespace: object) -> bool:
+        assert isinstance(namespace, str)
+        known = self._known.get(namespace)
+        if known is None:
+            known = self._known[namespace] = self._scope.sees(self._rule, namespace)
+        return known

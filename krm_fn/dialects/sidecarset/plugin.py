@@ -65,7 +65,10 @@ class Kruise:
         self._restored: dict[tuple[int, str], Template] = {}
         self._by_namespace: dict[str, list[Matcher]] = {}
         self._fresh: dict[tuple[Template, ...], dict[str, str]] = {}
-        self.prefilter = Prefilter([Selection(frozenset({""}), frozenset({"Pod"}))])
+        core, pods = frozenset({""}), frozenset({"Pod"})
+        self.prefilter = Prefilter(
+            Selection(core, pods, matcher.pinned) for matcher in self._matchers
+        )
 
     def admit(
         self,
