@@ -176,6 +176,8 @@ def _move(entry: Entry, begin: int, width: int, height: int) -> None:
         if found.after_key:
             found.after_key += width
         pending += found.children
+        if found.items is not None:
+            pending.append(found.items)
         pending += [inner.value for inner in found.entries.values()]
 
 

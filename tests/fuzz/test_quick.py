@@ -228,6 +228,7 @@ HOSTILE = [
     "a \"b: ' \": 'c",
 ]
 LINES = [
+    "  items:\n  - kind: Pod\n    metadata:\n      name: inner",
     "- kind: Pod",
     "- apiVersion: v1",
     "  kind: Secret",
@@ -317,6 +318,7 @@ def shape(found: Found) -> Any:
         (found.start, found.end, found.line, found.shape, found.flow, found.head, found.after_key),
         (sorted(found.anchors), sorted(found.aliases), found.odd),
         [shape(child) for child in found.children],
+        None if found.items is None else shape(found.items),
         {key: (entry.start, shape(entry.value)) for key, entry in found.entries.items()},
     )
 
@@ -446,6 +448,7 @@ FOUND = {
     "a merged kind": "- apiVersion: v1\n  <<: {kind: Secret}\n",
     "text that looks like an item": ITEM + "  a: |\n    - kind: Pod\n   # x\n" + ITEM,
     "names in deeper maps": ITEM + "    labels:\n      name: b\n  name: c\n",
+    "a list of objects": ITEM.replace("ConfigMap", "List") + "  items:\n  - kind: A\n    a: 'b'\n",
     "an explicit key without a value": ITEM + "- ? kind\n" + ITEM,
     "metadata after a comment further left": ITEM + "# c\n    namespace: b\n",
 }
