@@ -18,6 +18,9 @@ from krm_fn.wire.scalars import resolve_go_yaml
 _KEPT: Final = 20_000
 """Lines that are kept; beyond that all are forgotten, since what repeats comes back soon."""
 
+_SHORT: Final = 300
+"""Characters of a line that may be kept: longer ones are not those that repeat."""
+
 _DEEPEST: Final = 300
 """Columns: deeper than this the limit on nesting may be passed."""
 
@@ -296,7 +299,9 @@ class _Lines:
             except KeyError:
                 if len(known) >= _KEPT:
                     known.clear()
-                line = known[text] = _read_line(text)
+                line = _read_line(text)
+                if len(text) <= _SHORT:
+                    known[text] = line
             if line is _EMPTY:
                 continue
             if line is None:
