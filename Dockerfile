@@ -29,7 +29,7 @@ ARG BASE
 ARG VERSION=dev
 ARG REVISION=
 LABEL org.opencontainers.image.title="krm-fn" \
-      org.opencontainers.image.description="A KRM function that admits manifests as KubeMod ModRules would, before the cluster" \
+      org.opencontainers.image.description="A KRM function that admits manifests as a cluster would, before it" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \

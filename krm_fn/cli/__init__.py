@@ -33,7 +33,8 @@ from krm_fn.function import error_lines
 def main() -> None:
     """Admit Kubernetes manifests as a cluster would, before anything reaches it.
 
-    Rules (KubeMod ModRules) mutate and reject manifests; what no rule changes stays byte for byte.
+    Rules (ModRules, admission policies, SidecarSets, Kubewarden policies, Meshes) mutate and
+    reject manifests; what no rule changes stays byte for byte.
     """
 
 
