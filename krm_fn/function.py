@@ -17,6 +17,7 @@ from krm_fn.admission import (
     Circumstances,
     Finding,
     Plugin,
+    RuleRef,
     Trace,
 )
 from krm_fn.admission.sight import look
@@ -145,13 +146,18 @@ def admit(
         for head, namespace in heads
         if has_templates(head.group, head.kind, admission.extra_pod_templates)
     ]
+    told: set[RuleRef] = set()
     if admission.pod_templates is PodTemplates.IGNORE:
-        report.findings += _templates_left(plugins, pods)
+        left = list(_templates_left(plugins, pods))
+        told.update(rule for note in left for rule in note.rules)
+        report.findings += left
     else:
         heads += [pod for _, pod in pods]
     if heads:
-        for plugin in plugins:
-            report.findings += plugin.unseen(heads)
+        unseen = (finding for plugin in plugins for finding in plugin.unseen(heads))
+        report.findings += (
+            f for f in unseen if f.cause is not Cause.NOTE or told.isdisjoint(f.rules)
+        )
     _check_empty(items, admission, report)
     return report
 

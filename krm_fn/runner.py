@@ -76,7 +76,10 @@ class Runner:
         def admit(value: Json) -> Verdict:
             return self._admit(head, value, namespace)
 
-        verdict = self._judge(admit(value), admit)
+        verdict = admit(value)
+        if self.admission.pod_templates is PodTemplates.PREVIEW and self._with_pods(head):
+            verdict = self._preview(head, verdict, namespace)
+        verdict = self._judge(verdict, admit)
         reports[item] = self._carry_out(item, namespace, verdict)
 
     def _wants(self, head: Head, namespace: str) -> bool:
@@ -94,11 +97,14 @@ class Runner:
     def _admit(self, head: Head, value: Json, namespace: str) -> Verdict:
         old = self.old_objects.get((head.group, head.kind, namespace, head.name))
         verdict = self.chain.admit(head, value, self.cluster, old)
-        if not self._with_pods(head):
+        if self.admission.pod_templates is not PodTemplates.MUTATE or not self._with_pods(head):
             return verdict
         extra = self.admission.extra_pod_templates
-        if self.admission.pod_templates is PodTemplates.MUTATE:
-            return admit_templates(self.chain, head, verdict, namespace, self.cluster, extra)
+        return admit_templates(self.chain, head, verdict, namespace, self.cluster, extra)
+
+    def _preview(self, head: Head, verdict: Verdict, namespace: str) -> Verdict:
+        """The verdict with what rules say of the Pods, which are kept for `put_previews`."""
+        extra = self.admission.extra_pod_templates
         pods, findings = preview_templates(
             self.chain, head, verdict, namespace, self.cluster, extra
         )
@@ -146,6 +152,7 @@ class Runner:
         """The object leaves the list; its denials become warnings that say so."""
         if self.admission.mode is Mode.MUTATE:
             item.dropped = True
+            self.previews.pop(item.head, None)
         findings = tuple(
             replace(f, denies=False, message=f"dropped: {f.message}") if f.denies else f
             for f in verdict.findings

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from krm_fn.kube.resources import Resource, built_in, from_crd, guessed
+from krm_fn.kube.selectors import Labels, texts
 from krm_fn.values import Json, get
 from krm_fn.wire import Head
 
@@ -26,9 +27,8 @@ class Namespace:
     complete: bool
 
     @property
-    def labels(self) -> dict[str, str]:
-        labels = get(self.object, ("metadata", "labels"), {})
-        return labels if type(labels) is dict else {}
+    def labels(self) -> Labels:
+        return texts(get(self.object, ("metadata", "labels")))
 
 
 class Cluster:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from krm_fn.admission.cluster import NAME_LABEL, Cluster
 from krm_fn.admission.model import Prefilter, Request
 from krm_fn.kube.podtemplates import controller_labels
-from krm_fn.kube.selectors import Selector, SelectorError, from_label_selector
+from krm_fn.kube.selectors import Labels, Selector, SelectorError, from_label_selector, texts
 from krm_fn.values import Json, get
 from krm_fn.wire import Head
 
@@ -62,7 +62,7 @@ class Answer(NamedTuple):
     """Whether constraints match; `matched` is None where they do not.
 
     `undecided` says why nobody can know; then nothing matched. `notes` say what was taken for
-    granted.
+    granted, whether that led to a match or not.
     """
 
     matched: Matched | None = None
@@ -132,7 +132,8 @@ def match(constraints: Constraints, request: Request, cluster: Cluster) -> Answe
     if by_namespace is False:
         return _NO
     by_labels = _with_labels(constraints.objects, request)
-    if by_labels is False:
+    assumed = _assumed(constraints.objects, request)
+    if by_labels is False and not assumed:
         return _NO
     excluded = _by_rules(constraints.excluded, constraints.exact, request, cluster)
     if excluded.matched is not None or excluded.undecided:
@@ -146,9 +147,11 @@ def match(constraints: Constraints, request: Request, cluster: Cluster) -> Answe
     for one in (by_namespace, by_labels):
         if isinstance(one, SelectorError):
             raise one
+    if not by_labels:
+        return Answer(notes=(assumed,))
     if isinstance(by_namespace, str):
         return Answer(undecided=by_namespace)
-    return Answer(answer.matched, notes=(by_labels,) if isinstance(by_labels, str) else ())
+    return Answer(answer.matched, notes=(assumed,) if assumed else ())
 
 
 def _asked(request: Request) -> Matched:
@@ -186,30 +189,37 @@ def _in_namespace(
     )
 
 
-def _with_labels(
-    selector: Selector | SelectorError, request: Request
-) -> bool | str | SelectorError:
-    """Whether the object or the old one has the labels; a sentence where they were assumed."""
+def _with_labels(selector: Selector | SelectorError, request: Request) -> bool | SelectorError:
+    """Whether the object or the old one has the labels."""
     if isinstance(selector, SelectorError) or not selector.requirements:
         return selector if isinstance(selector, SelectorError) else True
     objects = (
         [request.object] if request.old_object is None else [request.object, request.old_object]
     )
-    matches = any(selector.matches(_labels(value)) for value in objects)
-    if not matches or request.workload is None:
-        return matches
-    missing = controller_labels(one.key for one in selector.requirements)
-    if not missing:
-        return True
+    return any(selector.matches(_labels(value)) for value in objects)
+
+
+def _assumed(selector: Selector | SelectorError, request: Request) -> str:
+    """What was taken for granted of a template's Pod, where the answer hangs on it alone."""
+    if request.workload is None or isinstance(selector, SelectorError):
+        return ""
+    labels = _labels(request.object)
+    missing = [
+        key
+        for key in controller_labels(one.key for one in selector.requirements)
+        if key not in labels
+    ]
+    known = (one for one in selector.requirements if one.key not in missing)
+    if not missing or not all(one.matches(labels) for one in known):
+        return ""
     return (
-        f"its objectSelector asks for {', '.join(missing)}, which only a controller sets; taken "
-        "as absent from the Pod of a template"
+        f"its objectSelector asks for a controller-added label ({', '.join(missing)}), which no "
+        "template has; it is taken for absent"
     )
 
 
-def _labels(value: Json) -> dict[str, str]:
-    labels = get(value, ("metadata", "labels"), {})
-    return labels if type(labels) is dict else {}
+def _labels(value: Json) -> Labels:
+    return texts(get(value, ("metadata", "labels")))
 
 
 # Resource rules

@@ -8,14 +8,14 @@ Source: the specification of Pods at render time, P2 and P5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from krm_fn.admission.chain import Chain, Change, Verdict
 from krm_fn.admission.cluster import Cluster
 from krm_fn.admission.model import Cause, Finding, RuleRef
-from krm_fn.kube.podtemplates import Places, template_paths
+from krm_fn.kube.podtemplates import BUILT_IN, Places, template_paths
 from krm_fn.values import MISSING, Json, Path, diff, equal, format_path, get, with_at
 from krm_fn.wire import Head
 
@@ -33,8 +33,8 @@ class Template:
     workload: Head
     path: Path
     pod: Json
-    claims: tuple[Json, ...] = ()
-    """Volumes that the controller adds for volumeClaimTemplates; they are in `pod`, too."""
+    claims: Mapping[str, Json]
+    """Volumes that the controller adds for volumeClaimTemplates, by name; `pod` has them, too."""
 
     @property
     def head(self) -> Head:
@@ -57,8 +57,12 @@ class Template:
         volumes = get(spec, ("volumes",))
         if not self.claims or type(volumes) is not list:
             return spec
-        own = [v for v in volumes if not any(equal(v, claim) for claim in self.claims)]
+        own = [volume for volume in volumes if not self._is_claim(volume)]
         return with_at(spec, ("volumes",), own or MISSING)
+
+    def _is_claim(self, volume: Any) -> bool:
+        claim = self.claims.get(_name(volume))
+        return claim is not None and equal(volume, claim)
 
     def field(self, path: Path) -> Path:
         """Where a path of the Pod lies in the object; the template itself where it has none."""
@@ -66,21 +70,11 @@ class Template:
         return (*self.path, *path) if inside else self.path
 
 
-def templates(head: Head, value: Json, namespace: str, extra: Places) -> Iterator[Template]:
-    """The templates of an object, each with its Pod.
-
-    What another object controls has none of its own, as that other one's Pods are the same.
-    """
-    owners = get(value, ("metadata", "ownerReferences"), ())
-    if any(get(owner, ("controller",)) is True for owner in owners or ()):
-        return
-    for path in template_paths(head.group, head.kind, value, extra):
-        if path:
-            yield _template(head, value, namespace, path)
-
-
-def _template(head: Head, value: Json, namespace: str, path: Path) -> Template:
+def template_of(head: Head, value: Json, namespace: str, path: Path) -> Template | None:
+    """The template at a path of an object, with its Pod; None where there is none (any more)."""
     template = get(value, path)
+    if type(template) is not dict:
+        return None
     given = template.get("metadata")
     metadata = {k: v for k, v in given.items() if v is not None} if type(given) is dict else {}
     metadata.pop("name", None)
@@ -90,34 +84,53 @@ def _template(head: Head, value: Json, namespace: str, path: Path) -> Template:
     owner = {"apiVersion": head.api_version, "kind": head.kind, "name": head.name}
     metadata["ownerReferences"] = [{**owner, "controller": True}]
     pod: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
-    claims: tuple[Json, ...] = ()
-    if "spec" in template:
-        pod["spec"] = template["spec"]
-        claims = tuple(_claims(head, value, template["spec"]))
-        if claims:
-            volumes = get(template["spec"], ("volumes",)) or []
-            pod["spec"] = with_at(template["spec"], ("volumes",), [*volumes, *claims])
-    return Template(head, path, pod, claims)
-
-
-def _claims(head: Head, value: Json, spec: Json) -> Iterator[Json]:
+    if "spec" not in template:
+        return Template(head, path, pod, {})
+    spec = template["spec"]
     volumes = get(spec, ("volumes",))
-    named = {get(volume, ("name",)) for volume in volumes or ()}
+    claims: dict[str, Json] = {}
+    if type(spec) is dict and (volumes is None or type(volumes) is list):
+        named = {_name(volume) for volume in volumes or ()}
+        claims = {name: claim for name, claim in _claims(head, value) if name not in named}
+        if claims:
+            spec = with_at(spec, ("volumes",), [*(volumes or ()), *claims.values()])
+    return Template(head, path, {**pod, "spec": spec}, claims)
+
+
+def _claims(head: Head, value: Json) -> Iterator[tuple[str, Json]]:
     claims = get(value, ("spec", "volumeClaimTemplates"))
     for claim in claims if type(claims) is list else ():
-        name = get(claim, ("metadata", "name"))
-        if type(name) is str and name not in named:
+        name = _name(get(claim, ("metadata",)))
+        if name:
             source = {"claimName": f"{name}-{head.name}-0"}
-            yield {"name": name, "persistentVolumeClaim": source}
+            yield name, {"name": name, "persistentVolumeClaim": source}
+
+
+def _name(value: Any) -> str:
+    name = get(value, ("name",))
+    return name if type(name) is str else ""
+
+
+def _paths(head: Head, value: Json, extra: Places) -> list[Path]:
+    """Where an object has templates of its own.
+
+    What another object controls has none, as that other one's Pods are the same.
+    """
+    owners = get(value, ("metadata", "ownerReferences"))
+    if type(owners) is list and any(get(owner, ("controller",)) is True for owner in owners):
+        return []
+    return [path for path in template_paths(head.group, head.kind, value, extra) if path]
 
 
 def admit_templates(
     chain: Chain, head: Head, verdict: Verdict, namespace: str, cluster: Cluster, extra: Places
 ) -> Verdict:
     """The verdict on an object after the Pods of its templates were admitted, too."""
-    for template in templates(head, verdict.object, namespace, extra):
-        pod = chain.admit(template.head, template.pod, cluster, workload=head)
-        verdict = _merged(verdict, template, pod)
+    for path in _paths(head, verdict.object, extra):
+        template = template_of(head, verdict.object, namespace, path)
+        if template is not None:
+            pod = chain.admit(template.head, template.pod, cluster, workload=head)
+            verdict = _merged(verdict, template, pod)
     return verdict
 
 
@@ -159,10 +172,18 @@ def preview_templates(
     """The admitted Pods of an object's templates, as objects to look at, and what rules say."""
     pods: list[Json] = []
     findings: list[Finding] = []
-    for n, template in enumerate(templates(head, verdict.object, namespace, extra)):
+    kind = _kind_in_names(head, extra)
+    for path in _paths(head, verdict.object, extra):
+        template = template_of(head, verdict.object, namespace, path)
+        if template is None:
+            continue
         admitted = chain.admit(template.head, template.pod, cluster, workload=head)
         findings += [_placed(finding, template) for finding in admitted.findings]
-        pods.append(_preview(template, admitted.object, n))
+        name = f"{head.name}-{kind}-pod" + (f"-{len(pods)}" if pods else "")
+        pods.append(_preview(template, admitted.object, _cut(name)))
+    if pods and get(verdict.object, ("spec", "replicas")) == 0:
+        message = "has no replicas: no Pod like its preview would be there"
+        findings.append(Finding(Cause.NOTE, False, message, field=("spec", "replicas")))
     return pods, findings
 
 
@@ -174,22 +195,26 @@ def is_preview(value: Json) -> bool:
 _LONGEST_NAME: Final = 253
 
 
-def _preview(template: Template, pod: Json, index: int) -> Json:
-    """An admitted Pod as an object to look at: named, and marked as not to be deployed.
+def _kind_in_names(head: Head, extra: Places) -> str:
+    """How previews name a kind, with its group where another kind has that name before it."""
+    kind = head.kind.lower()
+    first = next(group for group, one in (*BUILT_IN, *extra) if one.lower() == kind)
+    return kind if head.group == first else f"{kind}.{head.group}"
 
-    `index` tells the templates of one object apart.
-    """
+
+def _preview(template: Template, pod: Json, name: str) -> Json:
+    """An admitted Pod as an object to look at: named, and marked as not to be deployed."""
     head = template.workload
-    metadata = dict(pod["metadata"])
-    metadata.pop("generateName", None)
-    metadata.pop("finalizers", None)
+    metadata = pod.get("metadata")
+    metadata = metadata if type(metadata) is dict else {}
+    left_out = ("name", "generateName", "finalizers")
+    kept = {key: value for key, value in metadata.items() if key not in left_out}
     annotations = metadata.get("annotations")
     annotations = annotations if type(annotations) is dict else {}
     origin = f"{head.api_version}/{head.kind} {head.namespace}/{head.name}".replace(" /", " ")
     marks = {_LOCAL_CONFIG: "true", PREVIEW_OF: f"{origin} {format_path(template.path)}"}
-    name = f"{head.name}-{head.kind.lower()}-pod" + (f"-{index}" if index else "")
-    made = {"name": _cut(name), **metadata, "annotations": {**annotations, **marks}}
-    return {**pod, "metadata": made}
+    metadata = {"name": name, **kept, "annotations": {**annotations, **marks}}
+    return {**pod, "apiVersion": "v1", "kind": "Pod", "metadata": metadata}
 
 
 def _cut(name: str) -> str:

@@ -17,7 +17,7 @@ from krm_fn.config.dialects import DIALECTS, dialect_of, misspelt_kind, rule_kin
 from krm_fn.config.fields import Section
 from krm_fn.errors import ConfigError, did_you_mean
 from krm_fn.kube.podtemplates import Places
-from krm_fn.kube.selectors import Selector, from_labels, parse_selector
+from krm_fn.kube.selectors import Selector, from_labels, parse_selector, texts
 from krm_fn.values import Json, Path
 from krm_fn.wire import Head, Item
 
@@ -93,13 +93,9 @@ class ObjectSelector:
             return False
         metadata = value.get("metadata")
         metadata = metadata if type(metadata) is dict else {}
-        return self.labels.matches(_texts(metadata.get("labels"))) and self.annotations.matches(
-            _texts(metadata.get("annotations"))
+        return self.labels.matches(texts(metadata.get("labels"))) and self.annotations.matches(
+            texts(metadata.get("annotations"))
         )
-
-
-def _texts(value: Any) -> dict[str, str]:
-    return value if type(value) is dict else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,9 +377,9 @@ def _namespace(section: Section) -> Json:
         raise section.error("name", " is required")
     metadata: Json = {"name": name}
     for key in ("labels", "annotations"):
-        texts = section.labels(key)
-        if texts:
-            metadata[key] = texts
+        given = section.labels(key)
+        if given:
+            metadata[key] = given
     section.done()
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
 

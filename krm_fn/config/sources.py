@@ -17,6 +17,7 @@ from krm_fn.admission.views import HiddenAnnotations
 from krm_fn.config.admission import Admission, FromItems, Inline, Itself, Paths
 from krm_fn.config.dialects import dialect_of, misspelt_kind, reader_of
 from krm_fn.errors import ConfigError, InputError, RuleError, did_you_mean
+from krm_fn.kube.selectors import texts
 from krm_fn.values import Json, equal
 from krm_fn.wire import Item, Origin, read_stream
 
@@ -133,7 +134,7 @@ def _selected(items: Iterable[Item], source: FromItems) -> Iterator[Item]:
     for item in items:
         metadata = item.value.get("metadata")
         labels = metadata.get("labels") if type(metadata) is dict else None
-        if source.selector.matches(labels if type(labels) is dict else {}):
+        if source.selector.matches(texts(labels)):
             yield item
 
 

@@ -78,8 +78,9 @@ def has_templates(group: str, kind: str, extra: Places) -> bool:
 
 
 def template_paths(group: str, kind: str, value: Json, extra: Places) -> Iterator[Path]:
-    """Where this object has Pod templates. A template that is missing or no map is none."""
-    for pattern in (*BUILT_IN.get((group, kind), ()), *extra.get((group, kind), ())):
+    """Where this object has Pod templates, each once. What is missing or no map is none."""
+    patterns = (*BUILT_IN.get((group, kind), ()), *extra.get((group, kind), ()))
+    for pattern in dict.fromkeys(patterns):
         yield from _found(value, pattern, ())
 
 

@@ -16,6 +16,13 @@ from krm_fn.errors import ConfigError
 Labels = Mapping[str, str]
 
 
+def texts(value: Any) -> Labels:
+    """What a map of labels or annotations holds; what is no text, no API server takes."""
+    if type(value) is not dict:
+        return {}
+    return {key: text for key, text in value.items() if type(text) is str}
+
+
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """One condition on a label: operator In, NotIn, Exists or DoesNotExist."""

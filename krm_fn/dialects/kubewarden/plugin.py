@@ -109,9 +109,9 @@ class KubewardenPolicy:
         found = match(self.resource.constraints, request, cluster)
         if found.undecided:
             return Response(findings=(self._finding(Cause.UNDECIDED, found.undecided),))
-        if found.matched is None:
-            return Response()
         notes = tuple(self._finding(Cause.WARNING, note) for note in found.notes)
+        if found.matched is None:
+            return Response(findings=notes)
         if self._conditions is not None:
             holds, error = self._conditions.hold(request, found.matched)
             if error:

@@ -17,7 +17,7 @@ from krm_fn.dialects.kubewarden.masks import prune
 from krm_fn.errors import ConfigError
 from krm_fn.kube.resources import Resource
 from krm_fn.kube.schema import Schemas
-from krm_fn.kube.selectors import parse_selector
+from krm_fn.kube.selectors import parse_selector, texts
 from krm_fn.values import Json, get
 
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
@@ -215,9 +215,8 @@ def _listed(value: Json) -> Json:
 def _labelled(value: Json, selector: str | None) -> bool:
     if not selector:
         return True
-    labels = get(value, ("metadata", "labels"), {})
     try:
-        return parse_selector(selector).matches(labels if type(labels) is dict else {})
+        return parse_selector(selector).matches(texts(get(value, ("metadata", "labels"))))
     except ConfigError as error:
         raise ReadError(f"ApiError: unable to parse requirement: {error}: BadRequest") from None
 

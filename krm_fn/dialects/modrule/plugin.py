@@ -8,8 +8,9 @@ Source: KubeMod's `dragnet.kubemod.io` in its bundle.yaml.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from krm_fn.admission import (
@@ -26,10 +27,12 @@ from krm_fn.admission import (
     Trace,
 )
 from krm_fn.config.admission import OnRuleError
+from krm_fn.dialects.modrule.controllers import Asking, asking
 from krm_fn.dialects.modrule.engine import Engine
 from krm_fn.dialects.modrule.form import SYNTHETIC_REFS, KubeModForm, references
 from krm_fn.dialects.modrule.rule import CompiledRule
 from krm_fn.dialects.modrule.scope import TARGET_KINDS, Scope, request_namespace
+from krm_fn.values import Json
 from krm_fn.wire import Head
 
 INVOCATION = "dragnet.kubemod.io"
@@ -96,13 +99,16 @@ class KubeMod:
             return Response()
         known = references(request, cluster)
         form = KubeModForm(known.value)
-        outcome = self._engine(candidates).run(form.get(request.object), namespace, trace)
+        document = form.get(request.object)
+        outcome = self._engine(candidates).run(document, namespace, trace)
         value, lost = form.put(request.object, outcome.document)
         findings = outcome.findings
         if lost:
             rules = tuple(dict.fromkeys(rule for step in outcome.steps for rule in step.rules))
             message = "a rule writes below syntheticRefs, which is no part of the object"
             findings.append(Finding(Cause.FAILED, True, message, rules, (SYNTHETIC_REFS,)))
+        if request.workload is not None:
+            findings += self._assumed(candidates, document)
         for unknown in known.unknown:
             message = f"reads syntheticRefs, and {unknown}"
             findings += (
@@ -166,6 +172,24 @@ class KubeMod:
         return [entry.rule.ref for entry in self._rules if entry.kinds == frozenset({"Pod"})]
 
     # ---------------------------------------------------------------------------- small parts
+
+    @cached_property
+    def _asking(self) -> dict[CompiledRule, Asking]:
+        """The rules that ask for labels which only controllers set; read for templates alone."""
+        found = {entry.rule: asking(entry.rule) for entry in self._rules}
+        return {rule: asked for rule, asked in found.items() if asked is not None}
+
+    def _assumed(self, candidates: Sequence[CompiledRule], document: Json) -> Iterator[Finding]:
+        """What was taken for granted of the Pod of a template."""
+        for rule in candidates:
+            asked = self._asking.get(rule)
+            unknown = asked.unknown(document) if asked is not None else ()
+            if unknown:
+                message = (
+                    f"asks for a controller-added label ({', '.join(unknown)}), which no template "
+                    "has; it is taken for absent"
+                )
+                yield Finding(Cause.WARNING, False, message, (rule.ref,))
 
     def _selection(self, entry: _Index) -> Selection:
         kinds = entry.kinds

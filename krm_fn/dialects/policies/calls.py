@@ -8,7 +8,7 @@ Source: apiserver v0.37, pkg/admission/plugin/policy/generic/policy_dispatcher.g
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from krm_fn.admission import Cluster, Request
 from krm_fn.admission.matching import Answer, Constraints, Matched, match, own_namespace
@@ -16,7 +16,7 @@ from krm_fn.dialects.policies.spec import DENY, Binding, ParamKind, ParamRef, Po
 from krm_fn.errors import DecodeError
 from krm_fn.kube.resources import built_in
 from krm_fn.kube.schema import Schemas
-from krm_fn.kube.selectors import SelectorError, from_label_selector
+from krm_fn.kube.selectors import SelectorError, from_label_selector, texts
 from krm_fn.values import Json, get
 
 
@@ -215,7 +215,7 @@ class Switchboard:
         found = [
             self._param(kind, namespace, value)
             for value in cluster.list(group, kind.kind, namespace)
-            if selector.matches(_labels(value))
+            if selector.matches(texts(get(value, ("metadata", "labels"))))
         ]
         return sorted(found, key=lambda param: (param.namespace, param.name))
 
@@ -240,8 +240,3 @@ def _said(policy: Policy, answer: Answer) -> Iterator[Found]:
         yield Undecided(policy, answer.undecided)
     for note in answer.notes:
         yield Noted(policy, note)
-
-
-def _labels(value: Json) -> dict[str, Any]:
-    labels = get(value, ("metadata", "labels"), {})
-    return labels if type(labels) is dict else {}

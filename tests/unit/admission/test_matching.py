@@ -61,7 +61,7 @@ def ask(
     api_version: str = "apps/v1",
     kind: str = "Deployment",
     name: str = "web",
-    labels: dict[str, str] | None = None,
+    labels: dict[str, Any] | None = None,
     **changed: Any,
 ) -> Answer:
     known = known or cluster()
@@ -187,6 +187,23 @@ def test_a_label_that_only_a_controller_sets_is_absent_from_a_template_and_says_
     answer = ask(given, workload=Head("apps/v1", "Deployment", "shop", "web"), **pod)
     assert answer.matched is not None
     assert "pod-template-hash" in answer.notes[0]
+
+
+def test_a_match_that_hangs_on_a_label_of_a_controller_alone_says_so() -> None:
+    given = {
+        "objectSelector": {"matchLabels": {"pod-template-hash": "5d4f"}},
+        "resourceRules": [rule(apiGroups=[""], resources=["pods"])],
+    }
+    template = {"workload": Head("apps/v1", "Deployment", "shop", "web"), "api_version": "v1"}
+    answer = ask(given, kind="Pod", **template)
+    assert answer.matched is None
+    assert "a controller-added label (pod-template-hash)" in answer.notes[0]
+    assert ask(given, kind="Service", **template) == Answer()
+
+
+def test_a_label_that_is_no_text_is_none() -> None:
+    given = {"objectSelector": {"matchLabels": {"app": "web"}}}
+    assert ask(given, labels={"app": ["web"]}) == Answer()
 
 
 def test_another_version_of_a_custom_kind_is_equivalent() -> None:
