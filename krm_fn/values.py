@@ -8,7 +8,7 @@ Python objects, so that identity is the first and cheapest test for "nothing hap
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -45,16 +45,18 @@ def equal(a: Any, b: Any) -> bool:
     if kind is dict:
         if len(a) != len(b):
             return False
-        # Loops, since all(...) would take C stack, of which deep values need too much.
-        for key, value in a.items():  # noqa: SIM110
-            if key not in b or not equal(value, b[key]):
+        # Loops, since all(...) would take C stack, of which deep values need too much. Identity is
+        # asked before the call, since most members of what a rule changed are the same objects.
+        for key, value in a.items():
+            other = b.get(key, MISSING)
+            if value is not other and not equal(value, other):
                 return False
         return True
     if kind is list:
         if len(a) != len(b):
             return False
         for x, y in zip(a, b, strict=True):  # noqa: SIM110
-            if not equal(x, y):
+            if x is not y and not equal(x, y):
                 return False
         return True
     return bool(a == b)
@@ -102,19 +104,15 @@ def align(old: Sequence[Any], new: Sequence[Any]) -> list[tuple[int | None, int 
     """
     start = 0
     stop_old, stop_new = len(old), len(new)
-    while start < stop_old and start < stop_new and _same(old[start], new[start]):
+    while start < stop_old and start < stop_new and equal(old[start], new[start]):
         start += 1
-    while stop_old > start and stop_new > start and _same(old[stop_old - 1], new[stop_new - 1]):
+    while stop_old > start and stop_new > start and equal(old[stop_old - 1], new[stop_new - 1]):
         stop_old -= 1
         stop_new -= 1
     pairs: list[tuple[int | None, int | None]] = [(i, i) for i in range(start)]
     pairs += _align_middle(old, new, range(start, stop_old), range(start, stop_new))
     pairs += [(i, stop_new + i - stop_old) for i in range(stop_old, len(old))]
     return pairs
-
-
-def _same(a: Any, b: Any) -> bool:
-    return a is b or equal(a, b)
 
 
 def _align_middle(
@@ -206,30 +204,37 @@ def _longest_ascending(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return result[::-1]
 
 
-def diff(old: Any, new: Any, path: Path = ()) -> Iterator[Edit]:
+def diff(old: Any, new: Any, path: Path = ()) -> list[Edit]:
     """The edits that turn `old` into `new`, outermost first, in document order."""
-    if old is new:
-        return
+    edits: list[Edit] = []
+    if old is not new:
+        _diff(old, new, path, edits)
+    return edits
+
+
+def _diff(old: Any, new: Any, path: Path, edits: list[Edit]) -> None:
+    """Append the edits between two values that are not the same object."""
     if type(old) is dict and type(new) is dict:
         for key, value in old.items():
-            if key not in new:
-                yield Edit((*path, key), value, MISSING)
-            else:
-                yield from diff(value, new[key], (*path, key))
+            other = new.get(key, MISSING)
+            if other is MISSING:
+                edits.append(Edit((*path, key), value, MISSING))
+            elif other is not value:
+                _diff(value, other, (*path, key), edits)
         for key, value in new.items():
             if key not in old:
-                yield Edit((*path, key), MISSING, value)
+                edits.append(Edit((*path, key), MISSING, value))
     elif type(old) is list and type(new) is list:
         for i, j in align(old, new):
             if j is None:
                 assert i is not None
-                yield Edit((*path, i), old[i], MISSING)
+                edits.append(Edit((*path, i), old[i], MISSING))
             elif i is None:
-                yield Edit((*path, j), MISSING, new[j])
-            else:
-                yield from diff(old[i], new[j], (*path, j))
+                edits.append(Edit((*path, j), MISSING, new[j]))
+            elif old[i] is not new[j]:
+                _diff(old[i], new[j], (*path, j), edits)
     elif not equal(old, new):
-        yield Edit(path, old, new)
+        edits.append(Edit(path, old, new))
 
 
 _PLAIN_NAME: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")

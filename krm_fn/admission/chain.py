@@ -198,7 +198,7 @@ class _Admission:
         return replace(finding, message=f"{finding.message}; {said}")
 
     def _carry_back(self, shown: Json, admitted: Json, steps: Sequence[Step]) -> None:
-        changes = list(_blame(shown, steps))
+        changes = _blame(shown, steps)
         everyone = tuple(dict.fromkeys(rule for step in steps for rule in step.rules))
         before = self.value
         try:
@@ -212,33 +212,39 @@ class _Admission:
             rules = tuple(rule for c in changes if _below(c.path, one.path) for rule in c.rules)
             message = f"{format_path(one.path)} cannot be changed by a rule: {one.why}"
             self._tell(Finding(cause, one.denies, message, rules or everyone, one.path))
-        for finding in self._without_effect(net_changes(shown, admitted, changes), lost):
-            self._tell(finding)
-        changes = [c for c in changes if not any(_below(c.path, one.path) for one in lost)]
-        self.changes += [replace(c, path=self.sight.field(c.path)) for c in changes]
+        now = self.sight.shown(self.value)
+        if not equal(now, admitted):
+            for finding in _without_effect(net_changes(shown, admitted, changes), now, lost):
+                self._tell(finding)
+        for change in changes:
+            if not any(_below(change.path, one.path) for one in lost):
+                path = self.sight.field(change.path)
+                self.changes.append(Change(path, change.old, change.new, change.rules))
         for edit in diff(before, self.value):
             # What the API server had derived from what a rule then changed.
             if not any(_related(change.path, edit.path) for change in self.changes):
                 self.changes.append(Change(edit.path, edit.old, edit.new, everyone))
 
-    def _without_effect(self, changes: Sequence[Change], lost: Sequence[Lost]) -> Iterator[Finding]:
-        """What the API server fills in again, or drops, of what rules changed."""
-        now = self.sight.shown(self.value)
-        for change in changes:
-            if isinstance(change.path[-1], int) or any(_below(change.path, x.path) for x in lost):
-                continue
-            stays = get(now, change.path, MISSING)
-            if change.new is MISSING:
-                if stays is not MISSING:
-                    message = (
-                        f"removing {format_path(change.path)} has no effect: the API server fills "
-                        f"in {compact(stays)} again"
-                    )
-                    yield Finding(Cause.NOTE, False, message, change.rules, change.path)
-                continue
-            for path in _dropped(change.new, stays, change.path):
-                message = f"{format_path(path)} has no effect: the API server drops it"
-                yield Finding(Cause.WARNING, False, message, change.rules, path)
+
+def _without_effect(
+    changes: Sequence[Change], now: Json, lost: Sequence[Lost]
+) -> Iterator[Finding]:
+    """What the API server fills in again, or drops, of what rules changed; `now` is what stays."""
+    for change in changes:
+        if isinstance(change.path[-1], int) or any(_below(change.path, x.path) for x in lost):
+            continue
+        stays = get(now, change.path, MISSING)
+        if change.new is MISSING:
+            if stays is not MISSING:
+                message = (
+                    f"removing {format_path(change.path)} has no effect: the API server fills "
+                    f"in {compact(stays)} again"
+                )
+                yield Finding(Cause.NOTE, False, message, change.rules, change.path)
+            continue
+        for path in _dropped(change.new, stays, change.path):
+            message = f"{format_path(path)} has no effect: the API server drops it"
+            yield Finding(Cause.WARNING, False, message, change.rules, path)
 
 
 def _dropped(wrote: Any, stays: Any, path: Path) -> Iterator[Path]:
@@ -262,13 +268,15 @@ def _below(path: Path, top: Path) -> bool:
     return path[: len(top)] == top
 
 
-def _blame(shown: Json, steps: Sequence[Step]) -> Iterator[Change]:
+def _blame(shown: Json, steps: Sequence[Step]) -> list[Change]:
     """The edits of each step with the rules that made it."""
+    changes: list[Change] = []
     before = shown
     for step in steps:
         for edit in diff(before, step.object):
-            yield Change(edit.path, edit.old, edit.new, step.rules)
+            changes.append(Change(edit.path, edit.old, edit.new, step.rules))
         before = step.object
+    return changes
 
 
 def net_changes(
@@ -291,6 +299,7 @@ def net_changes(
 
 def _related(a: Path, b: Path) -> bool:
     """Whether one path leads to the other; list indexes are not compared, since they shift."""
-    return all(
-        x == y or (isinstance(x, int) and isinstance(y, int)) for x, y in zip(a, b, strict=False)
-    )
+    for x, y in zip(a, b, strict=False):
+        if x != y and not (isinstance(x, int) and isinstance(y, int)):
+            return False
+    return True
