@@ -39,7 +39,6 @@ from krm_fn.wire.lines import (
     next_line,
     with_comments_above,
 )
-from krm_fn.wire.quickcompose import quick_compose
 from krm_fn.wire.scalars import can_be_literal, write_scalar
 
 _JSON_LIKE: Final = re.compile(r'\{\s*"')
@@ -84,7 +83,7 @@ class Region:
     flow: bool
     context: str = ""
     """What the node needs to be read alone: its document's directives."""
-    quick: bool = True
+    quick: bool = False
     """Whether texts may be read by their lines."""
 
     @property
@@ -105,8 +104,13 @@ class Region:
 
     def read(self, body: str, line_offset: int = 0) -> Composed:
         """A text as `source` and `alone` give it, composed. Raises YamlError."""
-        found = quick_compose(body) if self.quick and not self.flow else None
-        return found or compose(body, line_offset=line_offset)
+        if self.quick and not self.flow:
+            from krm_fn.wire.quickcompose import quick_compose  # as in `YamlStream`
+
+            found = quick_compose(body)
+            if found is not None:
+                return found
+        return compose(body, line_offset=line_offset)
 
     @property
     def base(self) -> int:

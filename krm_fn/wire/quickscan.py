@@ -24,9 +24,6 @@ from krm_fn.wire.compose import YamlError
 from krm_fn.wire.scalars import resolve_go_yaml
 from krm_fn.wire.scan import Document, Entry, Found, Head, scan
 
-WORTH_IT: Final = 48 * 1024
-"""Characters below which scanning takes no longer than getting ready to do without."""
-
 
 class QuickFound(Found):
     """An item found by its lines: where its content ends is read when somebody asks."""
@@ -53,9 +50,11 @@ class QuickFound(Found):
     def end(self, value: int) -> None:
         self._end = value
 
+    def settle(self, end: int) -> None:
+        self._end = end
+
     @property
     def reach(self) -> int:
-        """The end of its last line: it is not after that."""
         return self.limit - 1 if self._text[self.limit - 1] == "\n" else self.limit
 
 

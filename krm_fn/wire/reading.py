@@ -11,7 +11,6 @@ from typing import Final
 from krm_fn import limits
 from krm_fn.errors import InputError
 from krm_fn.wire.compose import YamlError
-from krm_fn.wire.jsontext import JsonSyntaxError
 from krm_fn.wire.scan import scan
 from krm_fn.wire.stream import Stream
 from krm_fn.wire.yamlstream import YamlStream
@@ -43,6 +42,7 @@ def read_stream(data: bytes, name: str = "") -> Stream:
 def _read_json(text: str, name: str) -> Stream | None:
     """The stream of a JSON text, or None for what starts like one and is YAML in flow style."""
     from krm_fn.wire.jsonstream import JsonStream
+    from krm_fn.wire.jsontext import JsonSyntaxError
 
     try:
         return JsonStream(text, name)

@@ -74,6 +74,14 @@ class Found:
     odd: bool = False
     """Whether tags, aliases or merge keys may make the object another one than `head` says."""
 
+    @property
+    def reach(self) -> int:
+        """What its content does not go beyond, on its last line; it may end before."""
+        return self.end
+
+    def settle(self, end: int) -> None:
+        """Hear where the content ends, from someone who has read it."""
+
 
 @dataclass(slots=True)
 class Entry:

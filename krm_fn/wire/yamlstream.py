@@ -12,7 +12,7 @@ import contextlib
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from krm_fn.errors import InputError
 from krm_fn.values import Json, Path, equal
@@ -28,7 +28,6 @@ from krm_fn.wire.lines import (
     next_dash,
     next_line,
 )
-from krm_fn.wire.quickscan import WORTH_IT, QuickFound, quick_scan
 from krm_fn.wire.scan import Document, Entry, Found, Head, scan
 from krm_fn.wire.stream import (
     RESOURCE_LIST,
@@ -40,14 +39,22 @@ from krm_fn.wire.stream import (
     head_of,
 )
 
+WORTH_IT: Final = 48 * 1024
+"""Characters below which reading exactly takes no longer than getting ready to do without."""
+
+
+def _quick_scan(text: str) -> list[Document] | None:
+    from krm_fn.wire.quickscan import quick_scan  # patterns that a short text can do without
+
+    return quick_scan(text)
+
 
 class YamlStream(Stream):
     def __init__(self, text: str, name: str, *, quick: bool = True) -> None:
-        """`quick`: a long list may be split by its lines; else it is scanned, to the same end."""
+        """`quick`: a long text may be read by its lines; else it is read exactly, as well."""
         super().__init__(text, name)
-        self._quick = quick
-        found = quick_scan(text) if quick and len(text) >= WORTH_IT else None
-        self.documents = found or scan(text)
+        self._quick = quick and len(text) >= WORTH_IT
+        self.documents = (_quick_scan(text) if self._quick else None) or scan(text)
         self._list: Document | None = None
         self._layout = Layout(newline=newline_of(text))
         self._in_context: dict[tuple[int, int], Node] | None = None
@@ -141,14 +148,12 @@ class YamlStream(Stream):
         """An object read alone; positions as `Region.base` says."""
         if self._last is not None and self._last[0] is found:
             return self._last[1]
-        quick = type(found) is QuickFound
-        region = self._region(found, found.reach if quick else found.end)  # type: ignore[attr-defined]
+        region = self._region(found, found.reach)
         line = found.line - 1 - region.context.count("\n")
         composed = region.read(region.source(), line)
         if len(composed.roots) != 1:
             raise YamlError("the object does not end where its document says", found.line)
-        if quick:
-            found.end = region.base + composed.roots[0].end
+        found.settle(region.base + composed.roots[0].end)
         self._last = found, composed
         return composed
 

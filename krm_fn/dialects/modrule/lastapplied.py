@@ -20,7 +20,6 @@ from krm_fn.errors import EvaluationError, InputError
 from krm_fn.lang.gofmt import format_json_float
 from krm_fn.lang.jsonpatch import Operation, apply_kubemod
 from krm_fn.values import Json, get, with_at
-from krm_fn.wire.jsontext import check_nesting
 
 _ANNOTATIONS: Final = ("metadata", "annotations")
 
@@ -93,6 +92,8 @@ class _Number(float):
 
 
 def _decode(text: str) -> Any:
+    from krm_fn.wire.jsontext import check_nesting  # few rules write the annotation
+
     try:
         check_nesting(text)
         with limits.deep_stack():
