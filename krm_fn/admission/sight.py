@@ -76,7 +76,8 @@ def look(value: Json, namespace: str, served: Served | None, *, strict: bool = F
         return Sight(Views(views))
     cause = Cause.FAILED if strict else Cause.WARNING
     try:
-        form = served.form(Views(views).get(value))
+        written = Views(views).get(value)
+        form = served.form(written)
     except DecodeError as error:
         message = f"{error.message}; the API server refuses it, and rules see it as it is written"
         return Sight(Views(views), None, (Finding(cause, strict, message, field=error.path),))
@@ -85,5 +86,6 @@ def look(value: Json, namespace: str, served: Served | None, *, strict: bool = F
     findings = tuple(
         Finding(cause, strict, finding.message, field=finding.path) for finding in form.findings
     )
-    views.append(ServedForm(lambda shown: served.form(shown).object))
+    last = written, form.object
+    views.append(ServedForm(lambda shown: served.form(shown).object, last))
     return Sight(Views(views), served, findings)

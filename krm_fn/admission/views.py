@@ -162,12 +162,13 @@ class ServedForm:
     """The object as the API server shows it: typed and with defaults.
 
     `show` makes that form of an object; it may refuse one that a rule changed, and what it raises
-    goes through. What it makes of an object twice is the same, so that the last answers are kept.
+    goes through. What it makes of an object twice is the same, so that the last answer is kept;
+    `last` is an object with what `show` has made of it before.
     """
 
-    def __init__(self, show: Callable[[Json], Json]) -> None:
+    def __init__(self, show: Callable[[Json], Json], last: tuple[Json, Json] | None = None) -> None:
         self._show = show
-        self._last: tuple[Json, Json] | None = None
+        self._last = last
 
     def get(self, value: Json) -> Json:
         if self._last is None or not equal(self._last[0], value):

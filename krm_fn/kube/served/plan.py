@@ -192,12 +192,13 @@ class Plan:
 
     def _late(self, type_: Type) -> Decode:
         """A struct that is compiled when its first value comes."""
-        compiled = self._compiled
+        compiled: Decode | None = None
 
         def decode(value: Any) -> Any:
-            struct = type_.struct
-            known = compiled.get(struct.name)
-            return known(value) if known is not None else self.struct(struct)(value)
+            nonlocal compiled
+            if compiled is None:
+                compiled = self.struct(type_.struct)
+            return compiled(value)
 
         return decode
 
