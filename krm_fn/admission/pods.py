@@ -158,6 +158,9 @@ def _merged(verdict: Verdict, template: Template, pod: Verdict) -> Verdict:
 
 
 def _placed(finding: Finding, template: Template) -> Finding:
+    """The finding about a Pod as one about its template; what nobody knows has no place."""
+    if finding.cause is Cause.UNDECIDED and not finding.field:
+        return finding
     field = template.field(finding.field) if finding.field else template.path
     details = tuple(_placed(detail, template) for detail in finding.details)
     return replace(finding, field=field, details=details)

@@ -325,3 +325,14 @@ def test_a_template_that_has_the_label_itself_is_decided_by_it(kind: str) -> Non
     text, report = run(labelled, CONTROLLERS[kind])
     assert text == labelled
     assert said(report, Cause.WARNING) == []
+
+
+@pytest.mark.parametrize("templates", ["Mutate", "Preview"])
+def test_what_nobody_knows_is_told_once_and_not_for_each_template(templates: str) -> None:
+    unknown = with_at(
+        SIDECAR_SET[0], ("spec", "namespaceSelector"), {"matchLabels": {"team": "blue"}}
+    )
+    two = f"{DEPLOYMENT}---\n{DEPLOYMENT.replace('name: web', 'name: api', 1)}"
+    _, report = run(two, [unknown], templates)
+    [message] = said(report, Cause.UNDECIDED)
+    assert "the labels of namespace shop are not known" in message
