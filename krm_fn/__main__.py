@@ -6,6 +6,7 @@ on a terminal, the help. The command line's libraries are loaded only when it is
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import Final
@@ -15,9 +16,13 @@ from krm_fn.errors import OutputError
 INTERRUPTED: Final = 130
 FAULT: Final = 3
 
+_ALLOCATIONS: Final = 20_000
+"""New containers between two searches for cycles: values hold none, and are many."""
+
 
 def main() -> None:
     """Run the program and exit with its documented status."""
+    gc.set_threshold(_ALLOCATIONS)
     sys.exit(guarded(_main))
 
 
