@@ -287,14 +287,21 @@ def net_changes(
     `shown` is the old object as the rules saw it.
     """
     net: list[Change] = []
+    # What happened to the many elements of a list is one here, as it is to `_related`.
+    writers = dict.fromkeys((_without_indexes(c.path), c.rules) for c in changes)
     for edit in diff(old, new):
         rules: dict[RuleRef, None] = {}
-        for change in changes:
-            if _related(change.path, edit.path):
-                rules.update(dict.fromkeys(change.rules))
+        for path, wrote in writers:
+            if _related(path, edit.path):
+                rules.update(dict.fromkeys(wrote))
         seen = get(shown, edit.path, MISSING) if edit.old is MISSING else MISSING
         net.append(Change(edit.path, edit.old, edit.new, tuple(rules), seen))
     return net
+
+
+def _without_indexes(path: Path) -> Path:
+    """A path in which all elements of a list are one."""
+    return tuple(0 if isinstance(step, int) else step for step in path)
 
 
 def _related(a: Path, b: Path) -> bool:

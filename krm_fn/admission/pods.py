@@ -135,7 +135,7 @@ def admit_templates(
 
 
 def _merged(verdict: Verdict, template: Template, pod: Verdict) -> Verdict:
-    findings = [_placed(finding, template) for finding in pod.findings]
+    findings = _of_template(template, pod, verdict)
     changes: list[Change] = []
     lost: dict[Path, tuple[RuleRef, ...]] = {}
     for change in pod.changes:
@@ -155,6 +155,13 @@ def _merged(verdict: Verdict, template: Template, pod: Verdict) -> Verdict:
         findings=(*verdict.findings, *findings),
         changes=(*verdict.changes, *changes),
     )
+
+
+def _of_template(template: Template, pod: Verdict, workload: Verdict) -> list[Finding]:
+    """What is said of a Pod, without what decoding its workload has found there, too."""
+    known = {finding.field for finding in workload.findings if not finding.rules}
+    placed = [_placed(finding, template) for finding in pod.findings]
+    return [one for one in placed if one.rules or one.field is None or one.field not in known]
 
 
 def _placed(finding: Finding, template: Template) -> Finding:
@@ -181,7 +188,7 @@ def preview_templates(
         if template is None:
             continue
         admitted = chain.admit(template.head, template.pod, cluster, workload=head)
-        findings += [_placed(finding, template) for finding in admitted.findings]
+        findings += _of_template(template, admitted, verdict)
         name = f"{head.name}-{kind}-pod" + (f"-{len(pods)}" if pods else "")
         pods.append(_preview(template, admitted.object, _cut(name)))
     if pods and get(verdict.object, ("spec", "replicas")) == 0:

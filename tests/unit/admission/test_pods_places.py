@@ -215,3 +215,18 @@ def test_a_place_inside_another_template_sees_what_was_made_of_it() -> None:
     )
     [out], _ = run(value, form="AsWritten", extraPodTemplates=[*EXTRA, inner])
     assert out == changed(value, ("spec", "template"), ("spec", "template", "spec", "inner"))
+
+
+@pytest.mark.parametrize("templates", ["Mutate", "Preview"])
+def test_an_unknown_field_of_a_template_is_told_once(templates: str) -> None:
+    value = workload("apps/v1", "Deployment", spec={"template": TEMPLATE})
+    _, report = run(with_at(value, ("spec", "template", "spec", "odd"), 1), templates=templates)
+    [warning] = [f for f in report.objects[0].findings if f.cause is Cause.WARNING]
+    assert warning.field == ("spec", "template", "spec", "odd")
+
+
+def test_an_unknown_field_in_a_template_of_a_kind_that_nobody_described_is_told() -> None:
+    odd = with_at(TEMPLATE, ("spec", "odd"), 1)
+    _, report = run(workload("example.com/v1", "Pair", spec={"leader": odd}))
+    [warning] = [f for f in report.objects[0].findings if f.cause is Cause.WARNING]
+    assert warning.field == ("spec", "leader", "spec", "odd")
