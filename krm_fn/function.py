@@ -7,8 +7,7 @@ around it: a ResourceList in, the list with results out, and an exit status.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from krm_fn import limits
 from krm_fn.admission import (
@@ -56,8 +55,7 @@ items, or with -r. For example, as functionConfig:
     - paths: [rules/]"""
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """How the function ends: exit status, what goes to stdout, what goes to stderr."""
 
     status: int

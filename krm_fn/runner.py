@@ -8,7 +8,6 @@ module neither rules nor bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from krm_fn.admission import Cause, Chain, Cluster, Finding, RuleRef, Verdict, net_changes
 from krm_fn.admission.checks import idempotence
@@ -109,7 +108,7 @@ class Runner:
             self.chain, head, verdict, namespace, self.cluster, extra
         )
         self.previews[head] = pods
-        return replace(verdict, findings=(*verdict.findings, *findings))
+        return verdict._replace(findings=(*verdict.findings, *findings))
 
     def _judge(self, verdict: Verdict, admit: Callable[[Json], Verdict]) -> Verdict:
         """The verdict with what the options make of it."""
@@ -118,11 +117,11 @@ class Runner:
             denies = admission.idempotency is Idempotency.FAIL
             finding = idempotence(admit, verdict, denies)
             if finding is not None:
-                verdict = replace(verdict, findings=(*verdict.findings, finding))
-        verdict = replace(verdict, findings=tuple(filter(self._is_new, verdict.findings)))
+                verdict = verdict._replace(findings=(*verdict.findings, finding))
+        verdict = verdict._replace(findings=tuple(filter(self._is_new, verdict.findings)))
         if admission.on_reject is OnReject.WARN or admission.mode is Mode.AUDIT:
-            findings = tuple(replace(f, denies=False) for f in verdict.findings)
-            verdict = replace(verdict, findings=findings)
+            findings = tuple(f._replace(denies=False) for f in verdict.findings)
+            verdict = verdict._replace(findings=findings)
         return verdict
 
     def _is_new(self, finding: Finding) -> bool:
@@ -154,7 +153,7 @@ class Runner:
             item.dropped = True
             self.previews.pop(item.head, None)
         findings = tuple(
-            replace(f, denies=False, message=f"dropped: {f.message}") if f.denies else f
+            f._replace(denies=False, message=f"dropped: {f.message}") if f.denies else f
             for f in verdict.findings
         )
         return ObjectReport(item, namespace, Outcome.DROPPED, findings)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 Json = dict[str, Any]
 """An object as decoded from YAML or JSON."""
@@ -62,8 +61,7 @@ def equal(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """One difference between two values.
 
     `old` is MISSING for an insertion, `new` is MISSING for a removal. List indexes in `path` count

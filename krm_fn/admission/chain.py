@@ -10,8 +10,7 @@ Source: k8s.io/apiserver pkg/admission (chain.go, reinvocation), pkg/admission/p
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from krm_fn.admission.cluster import Cluster
 from krm_fn.admission.model import (
@@ -38,8 +37,7 @@ if TYPE_CHECKING:
 AFTER_DENIAL = "after a denial; the API server would not have come this far: "
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One edit of the raw object and the rules that made it.
 
     `default` is what the rules saw in place of an `old` that is MISSING: the API server's default.
@@ -52,8 +50,7 @@ class Change:
     default: Any = MISSING
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What became of one object: the raw object after all plugins, and what there is to say.
 
     `shown` is the object as the first plugin saw it.
@@ -69,12 +66,11 @@ class Verdict:
         return any(finding.denies for finding in self.findings)
 
 
-@dataclass(frozen=True, slots=True)
-class Circumstances:
+class Circumstances(NamedTuple):
     """What an admission request holds besides the object: the same for all objects of a run."""
 
     operation: Operation = Operation.CREATE
-    user: User = field(default_factory=User)
+    user: User = User()
     strict: bool = False
     """Whether unknown fields and wrong types are errors."""
 
@@ -173,7 +169,7 @@ class _Admission:
         shown = self.sight.shown(self.value)
         if not plugin.phase.mutates:
             shown = self.sight.stored(shown)
-        request = replace(self.request, object=shown)
+        request = self.request._replace(object=shown)
         response = plugin.admit(request, self.cluster, self.chain.trace, only)
         for finding in response.findings:
             self._tell(self._with_default(finding, shown))
@@ -183,7 +179,7 @@ class _Admission:
 
     def _tell(self, finding: Finding) -> None:
         if self.denied and finding.denies:
-            finding = replace(finding, message=AFTER_DENIAL + finding.message)
+            finding = finding._replace(message=AFTER_DENIAL + finding.message)
         self.findings.append(finding)
         self.denied = self.denied or finding.denies
 
@@ -195,7 +191,7 @@ class _Admission:
         if value is MISSING or isinstance(value, (dict, list)):
             return finding
         said = f"{format_path(finding.field)}: {compact(value)} (default)"
-        return replace(finding, message=f"{finding.message}; {said}")
+        return finding._replace(message=f"{finding.message}; {said}")
 
     def _carry_back(self, shown: Json, admitted: Json, steps: Sequence[Step]) -> None:
         changes = _blame(shown, steps)

@@ -7,7 +7,7 @@ admitted. What is not known is made up where rules need it, and marked so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from krm_fn.kube.resources import Resource, built_in, from_crd, guessed
 from krm_fn.kube.selectors import Labels, texts
@@ -18,8 +18,7 @@ Identity = tuple[str, str, str, str]
 """(group, kind, namespace, name)"""
 
 
-@dataclass(frozen=True, slots=True)
-class Namespace:
+class Namespace(NamedTuple):
     """A namespace. `complete` is False where only its name is known and the object is made up."""
 
     name: str

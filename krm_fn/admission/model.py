@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from krm_fn.admission.cluster import Cluster
 from krm_fn.kube.resources import Resource
@@ -68,8 +68,7 @@ class Cause(StrEnum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """Something to tell the user about one object (or about the whole run).
 
     `denies`: in a cluster, or by the options, the object would not get in because of this.
@@ -86,16 +85,14 @@ class Finding:
     details: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """The whole object as it is after the given rules, in the form that the plugin sees."""
 
     rules: tuple[RuleRef, ...]
     object: Json
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """What a plugin answers.
 
     `object` is None where nothing changed. `reinvocable` are the keys of the invocations that may
@@ -116,18 +113,16 @@ class Operation(StrEnum):
     DELETE = "DELETE"
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(NamedTuple):
     """Who asks, as `request.userInfo` shows it."""
 
     username: str = "system:admission-simulator"
     uid: str = ""
     groups: tuple[str, ...] = ("system:authenticated",)
-    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    extra: Mapping[str, tuple[str, ...]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """An admission request, in the words of `AdmissionReview`."""
 
     operation: Operation
@@ -158,8 +153,7 @@ class Phase(IntEnum):
         return self < Phase.VALIDATING_POLICY
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """Objects by what their head says; None means any."""
 
     groups: frozenset[str] | None = None
@@ -239,8 +233,7 @@ class Plugin(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(NamedTuple):
     """What a dialect makes of its rules."""
 
     plugins: tuple[Plugin, ...]

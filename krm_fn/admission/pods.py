@@ -9,7 +9,7 @@ Source: the specification of Pods at render time, P2 and P5.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from krm_fn.admission.chain import Chain, Change, Verdict
@@ -142,15 +142,14 @@ def _merged(verdict: Verdict, template: Template, pod: Verdict) -> Verdict:
         if template.field(change.path) == template.path:
             lost[change.path[:2]] = lost.get(change.path[:2], ()) + change.rules
         else:
-            changes.append(replace(change, path=template.field(change.path)))
+            changes.append(change._replace(path=template.field(change.path)))
     for edit in diff(template.pod, pod.object):
         rules = lost.get(edit.path[:2])
         if rules is not None:
             message = f"{format_path(edit.path)} of the Pod is not written: {_CONTROLLER_GIVES}"
             rules = tuple(dict.fromkeys(rules))
             findings.append(Finding(Cause.WARNING, False, message, rules, template.path))
-    return replace(
-        verdict,
+    return verdict._replace(
         object=template.written_back(verdict.object, pod.object),
         findings=(*verdict.findings, *findings),
         changes=(*verdict.changes, *changes),
@@ -170,7 +169,7 @@ def _placed(finding: Finding, template: Template) -> Finding:
         return finding
     field = template.field(finding.field) if finding.field else template.path
     details = tuple(_placed(detail, template) for detail in finding.details)
-    return replace(finding, field=field, details=details)
+    return finding._replace(field=field, details=details)
 
 
 # ---------------------------------------------------------------------------------------- previews

@@ -9,15 +9,13 @@ adds the other, and puts both back where they were. The law of every view: `put(
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from krm_fn.kube.carry import carry_back
 from krm_fn.values import MISSING, Json, Path, equal, with_at
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(NamedTuple):
     """An edit that could not be written back: where, why, and whether the object is refused."""
 
     path: Path
@@ -214,7 +212,7 @@ class Views:
         lost: list[Lost] = []
         for view, seen in zip(reversed(self.views), reversed(values[:-1]), strict=True):
             admitted, gone = view.put(seen, admitted)
-            lost += [replace(one, path=self._outer(view, one.path)) for one in gone]
+            lost += [one._replace(path=self._outer(view, one.path)) for one in gone]
         return (value, tuple(lost)) if equal(admitted, value) else (admitted, tuple(lost))
 
     def _outer(self, view: View, path: Path) -> Path:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
@@ -262,16 +262,16 @@ def configured(app: Application, options: Options, admission: Admission) -> Admi
         changes["rules"] = (*admission.rules, own)
     context = admission.context
     if app.namespace and not options.namespace:
-        context = replace(context, default_namespace=app.namespace)
+        context = context._replace(default_namespace=app.namespace)
     labels = app.texts_by_key("namespace-labels")
     if labels:
         metadata: Json = {"name": context.default_namespace, "labels": labels}
         namespace: Json = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
-        context = replace(context, namespaces=(*context.namespaces, namespace))
+        context = context._replace(namespaces=(*context.namespaces, namespace))
     version = app.kube_version.removeprefix("v").split(".")
     if not context.kubernetes_version and len(version) > 1 and all(v.isdigit() for v in version):
-        context = replace(context, kubernetes_version=".".join(version[:2]))
-    return replace(admission, context=context, **changes)
+        context = context._replace(kubernetes_version=".".join(version[:2]))
+    return admission._replace(context=context, **changes)
 
 
 def helm_options(app: Application) -> list[str]:

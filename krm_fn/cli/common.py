@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -202,7 +202,7 @@ def admit_manifests(options: Options, *, mode: Mode | None = None) -> Admitted:
         function_config = _function_config(options, streams)
         admission = admission_of(options, function_config)
         if mode is not None:
-            admission = replace(admission, mode=mode)
+            admission = admission._replace(mode=mode)
         report = admit(streams, admission, function_config, rule_paths=options.rules)
     report.show_secrets = options.show_secrets
     return Admitted(admission, streams, report)
@@ -251,8 +251,8 @@ def admission_of(options: Options, function_config: Item | None = None) -> Admis
         section = admission.sections.get("kubewarden") or Section({}, "kubewarden")
         given["sections"] = {**admission.sections, "kubewarden": section.replaced(bounds)}
     if options.namespace:
-        given["context"] = replace(admission.context, default_namespace=options.namespace)
-    return replace(admission, **given)
+        given["context"] = admission.context._replace(default_namespace=options.namespace)
+    return admission._replace(**given)
 
 
 def word(words: type[Choice], value: str) -> Choice:

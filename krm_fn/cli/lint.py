@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
 from krm_fn import limits
@@ -37,8 +35,8 @@ def lint(rules: tuple[str, ...], filenames: tuple[str, ...], namespace: str) -> 
     krm-fn lint rules/ -f samples/
     """
     admission = Admission(mode=Mode.VALIDATE, on_reject=OnReject.WARN)
-    context = replace(admission.context, default_namespace=namespace)
-    admission = replace(admission, context=context)
+    context = admission.context._replace(default_namespace=namespace)
+    admission = admission._replace(context=context)
     with limits.deep_stack():
         streams = [s for name in filenames for s in read_files(name)]
         try:
@@ -50,7 +48,7 @@ def lint(rules: tuple[str, ...], filenames: tuple[str, ...], namespace: str) -> 
     for entry in report.objects:
         # That a rule rejects an object is what it is for.
         findings = tuple(f for f in entry.findings if f.cause is not Cause.REJECTED)
-        report.objects[report.objects.index(entry)] = replace(entry, findings=findings)
+        report.objects[report.objects.index(entry)] = entry._replace(findings=findings)
     lines = text.lines(report)[:-1]
     for line in lines:
         click.echo(line)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import click
 
@@ -75,12 +74,12 @@ def show(
     """
     admission = admission_file(config) if config else Admission()
     if object_form is not None:
-        admission = replace(admission, object_form=word(ObjectForm, object_form))
+        admission = admission._replace(object_form=word(ObjectForm, object_form))
     if strict:
-        admission = replace(admission, strict=True)
+        admission = admission._replace(strict=True)
     if namespace:
-        context = replace(admission.context, default_namespace=namespace)
-        admission = replace(admission, context=context)
+        context = admission.context._replace(default_namespace=namespace)
+        admission = admission._replace(context=context)
     with limits.deep_stack():
         objects, report = show_objects(list(read_manifests(filenames, kustomize)), admission)
         if not show_secrets:

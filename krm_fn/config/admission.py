@@ -8,9 +8,8 @@ its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from krm_fn.admission import Operation, User
 from krm_fn.config.dialects import DIALECTS, dialect_of, misspelt_kind, rule_kinds
@@ -64,16 +63,15 @@ class ObjectForm(StrEnum):
     AS_WRITTEN = "AsWritten"
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectSelector:
+class ObjectSelector(NamedTuple):
     """Objects by what they are; every member that is given must fit."""
 
     api_version: str = ""
     kind: str = ""
     name: str = ""
     namespace: str = ""
-    labels: Selector = field(default_factory=Selector)
-    annotations: Selector = field(default_factory=Selector)
+    labels: Selector = Selector()
+    annotations: Selector = Selector()
 
     @property
     def needs_value(self) -> bool:
@@ -98,8 +96,7 @@ class ObjectSelector:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """Which items are admitted at all: any of `include` (or all), none of `exclude`."""
 
     include: tuple[ObjectSelector, ...] = ()
@@ -121,31 +118,27 @@ class Match:
         return not any(s.fits(head, value) for s in self.exclude)
 
 
-@dataclass(frozen=True, slots=True)
-class Inline:
+class Inline(NamedTuple):
     """Rules as YAML text in the configuration, at `path` of it."""
 
     text: str
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Paths:
+class Paths(NamedTuple):
     """Rules in files, directories and globs."""
 
     paths: tuple[str, ...]
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class FromItems:
+class FromItems(NamedTuple):
     """Rules among the items, those that the selector fits."""
 
     selector: Selector
 
 
-@dataclass(frozen=True, slots=True)
-class Itself:
+class Itself(NamedTuple):
     """The functionConfig is the rule."""
 
     item: Item
@@ -154,8 +147,7 @@ class Itself:
 Source = Inline | Paths | FromItems | Itself
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """What the API server would know and the render does not."""
 
     operation: Operation = Operation.CREATE
@@ -163,38 +155,39 @@ class Context:
     default_namespace: str = "default"
     namespaces: tuple[Json, ...] = ()
     objects: tuple[Json, ...] = ()
-    user: User = field(default_factory=User)
+    user: User = User()
     kubernetes_version: str = ""
     """`1.34`; "" is the newest of which there are schemas."""
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
+class Results(NamedTuple):
     """What is reported: a result for each change, and at most so many results."""
 
     changes: bool = True
     limit: int = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+_NOWHERE: Final[Places] = {}
+
+
+class Admission(NamedTuple):
     """What a run does. The defaults are those of the documented interface."""
 
     mode: Mode = Mode.MUTATE
     kustomize_validator: bool = False
     rules: tuple[Source, ...] = ()
-    context: Context = field(default_factory=Context)
-    match: Match = field(default_factory=Match)
+    context: Context = Context()
+    match: Match = Match()
     on_reject: OnReject = OnReject.FAIL
     on_rule_error: OnRuleError = OnRuleError.FAIL
     on_empty: OnEmpty = OnEmpty.FAIL
     idempotency: Idempotency = Idempotency.WARN
     pod_templates: PodTemplates = PodTemplates.IGNORE
-    extra_pod_templates: Places = field(default_factory=dict)
+    extra_pod_templates: Places = _NOWHERE
     object_form: ObjectForm = ObjectForm.SERVED
     strict: bool = False
-    results: Results = field(default_factory=Results)
-    sections: Mapping[str, Any] = field(default_factory=dict)
+    results: Results = Results()
+    sections: Mapping[str, Any] = {}
     """The dialects' own sections, by name."""
 
 

@@ -6,14 +6,12 @@ rule uses is not loaded.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from krm_fn.wire import Head
 
 
-@dataclass(frozen=True, slots=True)
-class DialectEntry:
+class DialectEntry(NamedTuple):
     """A dialect: its kinds, its section in the configuration, where its code is.
 
     `versions` are the apiVersions that its rules may have.

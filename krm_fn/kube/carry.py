@@ -13,8 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from krm_fn.values import MISSING, Json, Path, align, diff, equal, get, with_at
 
@@ -22,8 +21,7 @@ Show = Callable[[Json], Json]
 """What the API server makes of a manifest. Raises what it raises for one that it refuses."""
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(NamedTuple):
     """The manifest with the edit, what it shows as, and where that is not what the rule made."""
 
     written: Json

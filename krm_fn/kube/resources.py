@@ -7,16 +7,14 @@ expect, and says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from krm_fn.kube.schema import RELEASES, Schemas
 from krm_fn.values import get
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(NamedTuple):
     """A resource: its plural (lower case), whether it is namespaced, whether that is known."""
 
     plural: str

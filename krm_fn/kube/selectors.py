@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from krm_fn.errors import ConfigError
 
@@ -23,8 +22,7 @@ def texts(value: Any) -> Labels:
     return {key: text for key, text in value.items() if type(text) is str}
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(NamedTuple):
     """One condition on a label: operator In, NotIn, Exists or DoesNotExist."""
 
     key: str
@@ -39,8 +37,7 @@ class Requirement:
         return (self.key in labels) == (self.operator == "Exists")
 
 
-@dataclass(frozen=True, slots=True)
-class Selector:
+class Selector(NamedTuple):
     """All requirements must hold; without any, everything matches."""
 
     requirements: tuple[Requirement, ...] = ()

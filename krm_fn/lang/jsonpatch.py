@@ -13,16 +13,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from krm_fn import limits
 from krm_fn.errors import EvaluationError, LimitError
 from krm_fn.values import MISSING, equal
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """One operation: `op` is add, replace, remove or test; `path` is a JSON pointer.
 
     A value that is MISSING counts as null.
@@ -33,8 +31,7 @@ class Operation:
     value: Any = MISSING
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(NamedTuple):
     """What a system's library allows beyond the RFC."""
 
     remove_missing: bool

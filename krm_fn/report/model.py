@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from krm_fn.admission import Cause, Change, Finding
 from krm_fn.sdk import Severity
@@ -30,8 +31,7 @@ def severity_of(finding: Finding) -> Severity:
     return Severity.WARNING
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectReport:
+class ObjectReport(NamedTuple):
     """One object: what became of it and why. `namespace` is the one it was admitted in."""
 
     item: Item

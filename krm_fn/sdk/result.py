@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.values import MISSING, Json
 
@@ -25,8 +25,7 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceRef:
+class ResourceRef(NamedTuple):
     """The object that a result is about."""
 
     api_version: str
@@ -52,8 +51,7 @@ class File:
         return {"path": self.path, "index": self.index} if self.index else {"path": self.path}
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A field of the object, dotted with `[i]` for indexes, with its value and the proposed one."""
 
     path: str

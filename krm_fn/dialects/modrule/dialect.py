@@ -73,7 +73,7 @@ class ModRules:
             return [_problem(rule, "metadata.name", " is required")]
         raw = rule.value.get("spec")
         try:
-            spec = replace(decode(raw), template_engine=template_engine(rule.value))
+            spec = decode(raw)._replace(template_engine=template_engine(rule.value))
         except DecodeError as error:
             return [_problem(rule, error.field, f" {error.message}")]
         made = compile_rule(ref, spec)
@@ -96,7 +96,7 @@ def _problems(spec: ModRuleSpec, loading: Iterable[Problem]) -> list[Problem]:
     refused = validate(spec)
     if not refused:
         never = " (a cluster would store the rule and never use it)"
-        loading = [replace(problem, message=problem.message + never) for problem in loading]
+        loading = [problem._replace(message=problem.message + never) for problem in loading]
     first: dict[str, Problem] = {}
     for problem in (*refused, *loading, *decisions(spec)):
         first.setdefault(problem.field, problem)

@@ -6,8 +6,7 @@ Source: KubeMod core/dragnet_webhook.go; the ModRule specification, section 4.1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from krm_fn.admission import Cluster, Request
 from krm_fn.values import MISSING, Json, Path, equal, get, with_at
@@ -48,8 +47,7 @@ def _has_managed(value: Json) -> bool:
     return get(value, _MANAGED_FIELDS, MISSING) is not MISSING
 
 
-@dataclass(frozen=True, slots=True)
-class References:
+class References(NamedTuple):
     """What KubeMod puts below `syntheticRefs`; `unknown` says what of it a render cannot know."""
 
     value: Json

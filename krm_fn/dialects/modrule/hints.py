@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from krm_fn.dialects.modrule.criteria import Criterion
 from krm_fn.dialects.modrule.keyparts import expand_key_parts
@@ -27,8 +26,7 @@ from krm_fn.lang.select.paths import Child, Path
 from krm_fn.lang.select.tree import walk
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
+class Hint(NamedTuple):
     """A field of the rule and a sentence about it."""
 
     field: str

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from krm_fn.admission import (
     Cause,
@@ -38,8 +37,7 @@ from krm_fn.wire import Head
 INVOCATION = "dragnet.kubemod.io"
 
 
-@dataclass(frozen=True, slots=True)
-class _Index:
+class _Index(NamedTuple):
     """A rule with what its match pins; None is any."""
 
     rule: CompiledRule

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from krm_fn.admission import RuleRef
 from krm_fn.dialects.modrule.criteria import Criterion, compile_criterion
@@ -27,8 +27,7 @@ _OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE")
 _NO_VALUE: Final = "null"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """What is wrong with a field, and who says so.
 
     `stage`: `webhook` (KubeMod's validation), `schema` (its CRD), `load` (its rule store, which

@@ -8,8 +8,7 @@ section 4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from krm_fn.admission import Cluster
 from krm_fn.dialects.modrule.chance import Chance
@@ -51,8 +50,7 @@ A custom resource that has one of these plurals has the kind, too, as everybody 
 IGNORE_LABEL: Final = "admission.kubemod.io/ignore"
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """Where rules apply: the section `modRules` of the configuration."""
 
     cluster_rules_namespace: str = "kubemod-system"
@@ -60,7 +58,7 @@ class Scope:
     target_resources: frozenset[str] = frozenset()
     """Plurals beyond the 21; `*` is all."""
     ignored_namespaces: frozenset[str] = frozenset({"kube-system", "kubemod-system"})
-    chance: Chance = field(default_factory=Chance)
+    chance: Chance = Chance()
     """What templates may take for time and chance."""
 
     def is_target(self, kind: str, resource: Resource) -> bool:

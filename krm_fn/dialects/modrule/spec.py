@@ -6,8 +6,7 @@ Source: KubeMod api/v1beta1/modrule_types.go; the ModRule specification, section
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from krm_fn.config.fields import describe
 from krm_fn.errors import did_you_mean
@@ -33,8 +32,7 @@ class DecodeError(Exception):
         self.message = message
 
 
-@dataclass(frozen=True, slots=True)
-class MatchItem:
+class MatchItem(NamedTuple):
     """One criterion of `spec.match`. What is None was absent or null."""
 
     select: str = ""
@@ -45,8 +43,7 @@ class MatchItem:
     negate: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PatchItem:
+class PatchItem(NamedTuple):
     """One operation of `spec.patch`."""
 
     op: str = ""
@@ -55,8 +52,7 @@ class PatchItem:
     value: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ModRuleSpec:
+class ModRuleSpec(NamedTuple):
     """The spec of a ModRule, with the defaults that KubeMod's webhook fills in."""
 
     type: str = ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from krm_fn.dialects.modrule.keyparts import expand_key_parts
 from krm_fn.dialects.modrule.spec import JINJA2
@@ -40,8 +40,7 @@ class Text(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Constant:
+class _Constant(NamedTuple):
     """A text without actions."""
 
     constant: str

@@ -6,7 +6,7 @@ Nothing here knows how a policy is evaluated.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from krm_fn.admission import Cause, Cluster, Finding, Request
 from krm_fn.admission.activation import Authorizer
@@ -67,7 +67,7 @@ class Settings:
             old = None if request.old_object is None else self.typed.typed(request.old_object)
         except DecodeError:
             return Shown(request, lambda value: value)
-        shown = replace(request, object=typed, old_object=old)
+        shown = request._replace(object=typed, old_object=old)
         return Shown(shown, lambda value: view.put(request.object, value)[0])
 
     def pods_only(self, policy: Policy) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from krm_fn.admission import Finding
@@ -74,4 +73,4 @@ def hint_for(message: str) -> str:
 def hinted(finding: Finding) -> Finding:
     """A finding with what to do about it."""
     hint = hint_for(finding.message)
-    return replace(finding, message=f"{finding.message}; hint: {hint}") if hint else finding
+    return finding._replace(message=f"{finding.message}; hint: {hint}") if hint else finding

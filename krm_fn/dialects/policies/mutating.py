@@ -161,7 +161,7 @@ class MutatingPolicies:
         changed = outcome.object is not shown.request.object
         return Response(
             object=shown.put(outcome.lean) if changed else None,
-            steps=tuple(replace(step, object=shown.put(step.object)) for step in outcome.steps),
+            steps=tuple(step._replace(object=shown.put(step.object)) for step in outcome.steps),
             findings=findings,
             reinvocable=frozenset(outcome.reinvocable),
             dirty=outcome.dirty,
@@ -322,7 +322,7 @@ class _Pass:
             outcome.object = self.in_own_version(self.last.value, own)
             outcome.lean = self.in_own_version(self.last.lean, own)
             outcome.steps = [
-                replace(step, object=self.in_own_version(step.object, own))
+                step._replace(object=self.in_own_version(step.object, own))
                 for step in self.steps.get(self.last.matched, ())
             ]
             if self.plugin._may_err:

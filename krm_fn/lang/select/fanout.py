@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.gofmt import format_value
@@ -23,8 +22,7 @@ from krm_fn.lang.select.select import builds_values, on_any_stack
 from krm_fn.limits import deep_stack
 
 
-@dataclass(frozen=True, slots=True)
-class Selected:
+class Selected(NamedTuple):
     """One match: its key as KubeMod writes it, what it reads back from that, and the value."""
 
     key: str

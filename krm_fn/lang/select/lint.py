@@ -8,8 +8,7 @@ Source: ModRule specification, section 9 and the remarks marked W.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from krm_fn.errors import CompileError
 from krm_fn.lang.select.lexer import line_and_column
@@ -20,8 +19,7 @@ from krm_fn.lang.select.tree import Syntax, walk
 from krm_fn.lang.select.values import parse_float
 
 
-@dataclass(frozen=True, slots=True)
-class Lint:
+class Lint(NamedTuple):
     """A finding: a stable code, a sentence, and the line and column (from 1) in the text."""
 
     code: str

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -150,7 +149,7 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_object(request: Request, value: Json) -> Request:
-    return replace(request, object=value)
+    return request._replace(object=value)
 
 
 def _text(value: Any) -> str:
