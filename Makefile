@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 
-.PHONY: demo tools wasm test install-test image-test lint format fuzz bench schema schema-check clean
+.PHONY: demo tools wasm test install-test image-test lint format fuzz fuzz-quick bench schema schema-check clean
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -15,7 +15,7 @@ demo: $(VENV)/.ready
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo/run.sh
 
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # What installs this checkout with pip: the action, the GitLab job, the hooks.
 install-test: $(VENV)/.ready
@@ -71,6 +71,10 @@ format: $(VENV)/.ready
 
 fuzz: $(VENV)/.ready
 	KRM_FN_FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest tests/fuzz
+
+# What splits and reads by lines, against the reference path: as many examples as it is trusted for.
+fuzz-quick: $(VENV)/.ready
+	KRM_FN_FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest -n auto tests/fuzz/test_quick.py
 
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/lists.py

@@ -387,7 +387,7 @@ def test_objects_are_read_as_they_are_composed(seed: int) -> None:
     compare_objects(well_laid_out(seed))
 
 
-@bounded(4_000)
+@bounded(1_000)
 @given(SEEDS)
 def test_damaged_objects_are_read_as_they_are_composed_or_not_at_all(seed: int) -> None:
     text = damaged(seed)
@@ -403,7 +403,7 @@ def test_a_list_is_split_as_it_is_scanned(seed: int) -> None:
     compare(well_laid_out(seed))
 
 
-@bounded(8_000)
+@bounded(2_000)
 @given(SEEDS)
 def test_a_damaged_list_is_split_as_it_is_scanned_or_not_at_all(seed: int) -> None:
     compare(damaged(seed))
