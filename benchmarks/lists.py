@@ -223,7 +223,8 @@ class Program:
                 stdout=nowhere,
                 stderr=nowhere,
                 cwd=HERE.parent,
-                env={**os.environ, **self.environment},
+                # Compiled modules, as an installation has them.
+                env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **self.environment},
             )
             _, status, usage = os.wait4(process.pid, 0)
         taken = time.perf_counter() - start
