@@ -448,6 +448,7 @@ FOUND = {
     "a merged kind": "- apiVersion: v1\n  <<: {kind: Secret}\n",
     "text that looks like an item": ITEM + "  a: |\n    - kind: Pod\n   # x\n" + ITEM,
     "names in deeper maps": ITEM + "    labels:\n      name: b\n  name: c\n",
+    "a dash with its object further down": "- \n    # c\n  kind: A\n  apiVersion: v1\n" + ITEM,
     "a list of objects": ITEM.replace("ConfigMap", "List") + "  items:\n  - kind: A\n    a: 'b'\n",
     "an explicit key without a value": ITEM + "- ? kind\n" + ITEM,
     "metadata after a comment further left": ITEM + "# c\n    namespace: b\n",
