@@ -346,9 +346,11 @@ class _Compiler:
         choice.cost = cost
         return choice
 
-    def _and(self, node: Call) -> _Code:
+    def _logic(self, node: Call, decisive: bool) -> _Code:
+        """`&&`, which false decides whatever the other side is, and `||`, which true does."""
         left, right = [self.compile(argument) for argument in node.args]
         first, second = left.build(), self._branch(right)
+        other = not decisive
 
         def run(frame: Frame) -> bool:
             try:
@@ -356,37 +358,13 @@ class _Compiler:
             except LimitError:
                 raise
             except EvaluationError:
-                if _decides(second, frame, False):
-                    return False
+                if _decides(second, frame, decisive):
+                    return decisive
                 raise
-            if value is False:
-                return False
-            if value is not True:
-                return _absorbed(second, frame, False)
-            value = second(frame)
-            if value is True or value is False:
+            if value is decisive:
                 return bool(value)
-            raise EvaluationError(NO_OVERLOAD)
-
-        return _Code(run, left.cost + self._branch_cost(right))
-
-    def _or(self, node: Call) -> _Code:
-        left, right = [self.compile(argument) for argument in node.args]
-        first, second = left.build(), self._branch(right)
-
-        def run(frame: Frame) -> bool:
-            try:
-                value = first(frame)
-            except LimitError:
-                raise
-            except EvaluationError:
-                if _decides(second, frame, True):
-                    return True
-                raise
-            if value is True:
-                return True
-            if value is not False:
-                return _absorbed(second, frame, True)
+            if value is not other:
+                return _absorbed(second, frame, decisive)
             value = second(frame)
             if value is True or value is False:
                 return bool(value)
@@ -660,8 +638,8 @@ _LOOPS: Final[dict[str, Callable[[_Compiler, Comprehension, int], Loop]]] = {
 }
 
 _SPECIAL: Final[Mapping[str, Callable[[_Compiler, Call], _Code]]] = {
-    "_&&_": _Compiler._and,
-    "_||_": _Compiler._or,
+    "_&&_": lambda compiler, node: compiler._logic(node, False),
+    "_||_": lambda compiler, node: compiler._logic(node, True),
     "_?_:_": _Compiler._conditional,
     "_[_]": lambda compiler, node: compiler._index(node, False),
     "_[?_]": lambda compiler, node: compiler._index(node, True),
