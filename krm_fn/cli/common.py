@@ -192,7 +192,7 @@ class Admitted:
 
 
 def admit_manifests(options: Options, *, mode: Mode | None = None) -> Admitted:
-    """Read what the options name, admit it, and write the reports. Raises KrmFnError.
+    """Read what the options name, and admit it. Raises KrmFnError.
 
     `mode` wins over the options' own.
     """

@@ -1,6 +1,6 @@
 """Which kinds are rules, and of which dialect; which objects nobody may touch.
 
-`krm_fn.function` alone resolves the modules named here, for the kinds at hand: a dialect that no
+`krm_fn.prepare` alone resolves the modules named here, for the kinds at hand: a dialect that no
 rule uses is not loaded.
 """
 
