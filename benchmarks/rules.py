@@ -53,7 +53,7 @@ def make_rules(count: int) -> str:
 
 def make_list(rules: str) -> str:
     """A ResourceList of Deployments with the rules in its functionConfig."""
-    items = "".join(DEPLOYMENT.format(n=n, touch="no") for n in range(COUNT))
+    items = "".join(DEPLOYMENT.format(n=n, kind="Deployment", touch="no") for n in range(COUNT))
     indented = "".join(f"        {line}\n" for line in rules.splitlines())
     return (
         f"apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n{items}"
@@ -108,7 +108,9 @@ def one_rule(rounds: int) -> None:
     from krm_fn.wire import read_stream
 
     head = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n"
-    item = read_stream((head + DEPLOYMENT.format(n=1, touch="no")).encode()).items[0]
+    item = read_stream(
+        (head + DEPLOYMENT.format(n=1, kind="Deployment", touch="no")).encode()
+    ).items[0]
     value: Any = item.value
     rule = read_stream(RULE.format(n=1, criterion="matchValue: web-1").encode()).items[0]
     ref = RuleRef("modrule", "ModRule", "bench", "rule-1")

@@ -72,7 +72,7 @@ spec:
 
 
 def source(rules: str, templates: str) -> bytes:
-    items = "".join(DEPLOYMENT.format(n=n, touch="no") for n in range(COUNT))
+    items = "".join(DEPLOYMENT.format(n=n, kind="Deployment", touch="no") for n in range(COUNT))
     indented = "".join(f"        {line}\n" for line in rules.splitlines())
     return (
         f"apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n{items}"
