@@ -6,17 +6,17 @@ Source: apiserver v0.37, pkg/admission/plugin/cel/activation.go and condition.go
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Final
 
 from krm_fn.admission.matching import Matched, own_namespace
 from krm_fn.admission.model import Operation, Request
 from krm_fn.errors import EvaluationError
 from krm_fn.kube.cel import authz, views
-from krm_fn.kube.schema import Schemas, Struct, Value
+from krm_fn.kube.schema import Schemas, Struct, Type, Value
 from krm_fn.lang.cel import view
-from krm_fn.lang.cel.values import Shape
+from krm_fn.lang.cel.values import PLAIN, Shape
 from krm_fn.values import Json
 
 
@@ -155,35 +155,54 @@ def typed_view(value: Json | None, schemas: Schemas) -> Any:
 
 def struct_view(value: Json, struct: Struct) -> Any:
     """An object as CEL reads the Go type that it is of."""
-    return view(value, _shape(struct))
+    return view(value, _struct_shape(struct))
 
 
-def _shape(struct: Struct) -> Shape:
-    shape = _SHAPES.get(struct.name)
-    if shape is None:
-        shape = _SHAPES[struct.name] = Shape(struct.name.rpartition("/")[2], _Fields(struct))
-    return shape
+@lru_cache(maxsize=4_096)
+def _struct_shape(struct: Struct) -> Shape:
+    # By the struct itself: releases have types of one name with different fields.
+    return Shape(struct.name.rpartition("/")[2], _FieldShapes(struct))
 
 
-_SHAPES: Final[dict[str, Shape]] = {}
-
-
-class _Fields(Mapping[str, Shape]):
-    """The shapes of a struct's fields that are structs or lists of them, made when asked for."""
+class _FieldShapes:
+    """The shapes of a struct's fields, made when asked for: a struct may contain itself."""
 
     def __init__(self, struct: Struct) -> None:
         self._struct = struct
 
-    def __getitem__(self, key: str) -> Shape:
-        kind = self._struct.fields[key].type
-        if kind.value is Value.LIST and kind.element is not None:
-            kind = kind.element
-        if kind.value is not Value.STRUCT:
-            raise KeyError(key)
-        return _shape(kind.struct)
+    def get(self, key: str) -> Shape | None:
+        field = self._struct.fields.get(key)
+        return None if field is None else _shape(field.type)
 
-    def __iter__(self) -> Iterator[str]:
-        return (key for key in self._struct.fields if key in self)
 
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+class _AllAlike:
+    """The shapes of the members of a map: all are one."""
+
+    def __init__(self, member: Shape) -> None:
+        self._member = member
+
+    def get(self, key: str) -> Shape | None:
+        return self._member
+
+
+def _shape(kind: Type) -> Shape | None:
+    """The shape of a value of a type; a list has that of its elements, as `ListView` expects."""
+    if kind.value is Value.STRUCT:
+        return _struct_shape(kind.struct)
+    if kind.value in _MARSHALLED:
+        return PLAIN
+    if kind.value is Value.LIST and kind.element is not None:
+        return _shape(kind.element)
+    if kind.value is Value.MAP and kind.element is not None:
+        member = _shape(kind.element)
+        return None if member is None else Shape("", _AllAlike(member))
+    return None
+
+
+_MARSHALLED: Final = frozenset(
+    (
+        *(Value.RAW, Value.FIELDS, Value.JSON),
+        *(Value.SCHEMA_OR_BOOLEAN, Value.SCHEMA_OR_LIST, Value.SCHEMA_OR_STRINGS),
+    )
+)
+"""Types with a MarshalJSON of their own."""

@@ -366,7 +366,7 @@ def _to_json(value: Any, converter: _Converter) -> Any:
 def _refusal(value: Any) -> str:
     if type(value) is Type:
         return "type conversion not supported for 'type'"
-    if isinstance(value, MapView) and value.shape is not None:
+    if isinstance(value, MapView) and value.shape is not None and value.shape.name:
         return f"type conversion error from struct type {value.shape.name} to *structpb.Value"
     if isinstance(value, (ListView, MapView)):
         kind = t.LIST_DYN if isinstance(value, ListView) else t.MAP_DYN

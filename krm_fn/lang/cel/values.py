@@ -16,8 +16,8 @@ Source: cel-go v0.29, common/types.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NoReturn
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NoReturn, Protocol
 
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.cel import types as t
@@ -159,13 +159,27 @@ class Value:
 
 
 class Shape:
-    """The name of a struct type, and the shapes of its fields that are structs or lists of them."""
+    """The name of a struct type, and the shapes of its fields.
+
+    Only fields that are structs, or lists or maps of them, and `PLAIN` ones have a shape. A map of
+    structs has no name, and all its keys have one shape.
+    """
 
     __slots__ = ("fields", "name")
 
-    def __init__(self, name: str, fields: Mapping[str, Shape] | None = None) -> None:
+    def __init__(self, name: str, fields: Fields | None = None) -> None:
         self.name = name
-        self.fields = fields or {}
+        self.fields: Fields = {} if fields is None else fields
+
+
+class Fields(Protocol):
+    """The shapes of fields. Not a Mapping: a struct type may contain itself without end."""
+
+    def get(self, key: str, /) -> Shape | None: ...
+
+
+PLAIN: Final = Shape("")
+"""The shape of what a Go type turns into JSON by itself: its maps and lists are no views."""
 
 
 class ListView:
@@ -218,6 +232,8 @@ class MapView:
 def view(value: Any, shape: Shape | None = None) -> Any:
     """A JSON value as part of a typed object."""
     kind = type(value)
+    if shape is PLAIN:
+        return value
     if kind is dict:
         return MapView(value, shape)
     if kind is list:

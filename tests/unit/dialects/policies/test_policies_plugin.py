@@ -315,3 +315,34 @@ def test_a_lint_tells_what_depends_on_the_order_of_policies(
     report = lint([stream], Admission(), [str(rules)])
     said = [finding.message for _, finding in report.all_findings()]
     assert any("depends on their order" in message for message in said) == told
+
+
+CRD: Json = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "gateways.gateway.example"},
+    "spec": {
+        "group": "gateway.example",
+        "names": {"kind": "Gateway", "plural": "gateways"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": {"a": {}}}},
+            }
+        ],
+    },
+}
+
+
+def test_a_policy_may_read_the_schema_of_a_definition() -> None:
+    safe = validating(
+        {"expression": "object.spec.versions[0].schema.openAPIV3Schema.properties.size() == 1"},
+        {"expression": "object.spec.versions.all(v, v == object.spec.versions[0])"},
+    )
+    done, answer = call([safe], [CRD])
+    assert (done.status, answer["items"]) == (0, [CRD])
+    denies = validating({"expression": "object.spec.group.endsWith('.k8s.io')"})
+    assert call([denies], [CRD])[0].status == 1
