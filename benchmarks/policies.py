@@ -62,6 +62,7 @@ spec:
   - patchType: ApplyConfiguration
     applyConfiguration:
       expression: 'Object{{metadata: Object.metadata{{labels: {{"seen": "yes"}}}}}}'
+  reinvocationPolicy: Never
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicyBinding

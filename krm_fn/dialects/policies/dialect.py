@@ -17,6 +17,7 @@ from krm_fn.dialects.policies.common import Settings, TypesOnly
 from krm_fn.dialects.policies.mutating import MutatingPolicies
 from krm_fn.dialects.policies.patching import Objects, Serves
 from krm_fn.dialects.policies.spec import (
+    GROUP,
     MUTATING,
     MUTATING_BINDING,
     VALIDATING,
@@ -120,7 +121,8 @@ class Policies:
         if validate:
             self._refuse(rule, of_binding(binding, value), reading)
             ref = value.get("spec", {}).get("paramRef")
-            if ref is not None and not ref.get("parameterNotFoundAction"):
+            defaulted = rule.value.get("apiVersion") == _DEFAULTED
+            if ref is not None and not ref.get("parameterNotFoundAction") and not defaulted:
                 path = ("spec", "paramRef")
                 message = "has no parameterNotFoundAction, which a cluster asks for; taken as Deny"
                 reading.findings.append(_warning(rule, path, message))
@@ -155,6 +157,9 @@ def _decoded(rule: Rule, reading: _Reading) -> Json | None:
         reading.findings.append(_warning(rule, finding.path, message, named=True))
     return decoded
 
+
+_DEFAULTED: Final = f"{GROUP}/v1alpha1"
+"""The version whose parameterNotFoundAction has a default."""
 
 _SCHEMAS: Final = Schemas()
 _TYPED: Final = Served(_SCHEMAS)

@@ -37,8 +37,9 @@ class Compiled:
         self.policy = policy
         self._version = version
         self.variables = Variables(self._environment())
-        for variable in policy.variables:
-            self.variables.add(variable.name, variable.expression)
+        self._variables = [
+            self.variables.add(variable.name, variable.expression) for variable in policy.variables
+        ]
         sources = [condition.expression for condition in policy.conditions]
         self.conditions = MatchConditions(sources, self.extended(), self.variables)
         self.reads_namespace = any(map(_NAMESPACE.search, self._sources()))
@@ -73,14 +74,16 @@ class Compiled:
     def compile_errors(self) -> Iterator[tuple[RuleRef, Path, str]]:
         """Variables and conditions that do not compile: the policy, where, and why."""
         ref = self.policy.ref
-        for n, variable in enumerate(self.policy.variables):
-            program = self.variables.programs[variable.name]
+        for n, program in enumerate(self._variables):
             if isinstance(program, CompileError):
                 yield ref, ("spec", "variables", n, "expression"), program.message
         for n, expression in enumerate(self.conditions.expressions):
+            path: Path = ("spec", "matchConditions", n, "expression")
             if isinstance(expression.program, CompileError):
-                path: Path = ("spec", "matchConditions", n, "expression")
                 yield ref, path, expression.program.message
+            elif "variables" in expression.program.variables:
+                message = "must not use variables: an API server refuses that when it is created"
+                yield ref, path, message
 
     def _sources(self) -> Iterator[str]:
         policy = self.policy

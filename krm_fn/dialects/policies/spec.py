@@ -27,6 +27,11 @@ VALIDATING: Final = "ValidatingAdmissionPolicy"
 MUTATING_BINDING: Final = "MutatingAdmissionPolicyBinding"
 VALIDATING_BINDING: Final = "ValidatingAdmissionPolicyBinding"
 
+SPACE: Final = " \t\n\v\f\r\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007" + (
+    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+"""What Go's strings.TrimSpace trims."""
+
 
 @dataclass(frozen=True, slots=True)
 class Named:

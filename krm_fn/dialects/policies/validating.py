@@ -35,7 +35,7 @@ from krm_fn.dialects.policies.common import Settings, undecided_namespace, unsee
 from krm_fn.dialects.policies.denial import Because, Denial
 from krm_fn.dialects.policies.expressions import Circumstances, Compiled, Copy
 from krm_fn.dialects.policies.hints import hinted
-from krm_fn.dialects.policies.spec import FAIL, IGNORE, Binding, Policy, Validation
+from krm_fn.dialects.policies.spec import FAIL, IGNORE, SPACE, Binding, Policy, Validation
 from krm_fn.errors import CompileError
 from krm_fn.kube.cel import Pool, PoolError
 from krm_fn.lang.cel import types
@@ -47,11 +47,6 @@ _FAILURES: Final = 50
 """How many failures the audit annotation lists."""
 
 FAILURE_KEY: Final = "validation.policy.admission.k8s.io/validation_failure"
-
-_SPACE: Final = " \t\n\v\f\r\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007" + (
-    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
-)
-"""What Go's strings.TrimSpace trims."""
 
 _CODES: Final = {"Unauthorized": 401, "Forbidden": 403, "RequestEntityTooLarge": 413}
 
@@ -147,8 +142,8 @@ class _Policy(Compiled):
             if result.error:
                 if self.policy.failure_policy != IGNORE:
                     errors.append(result.error)
-            elif type(result.value) is str and result.value.strip(_SPACE):
-                annotations.append((named.name, result.value.strip(_SPACE)))
+            elif type(result.value) is str and result.value.strip(SPACE):
+                annotations.append((named.name, result.value.strip(SPACE)))
         return Verdict(judgements, tuple(annotations), tuple(errors))
 
     def _failed(self, message: str) -> Judgement:
@@ -163,12 +158,12 @@ _AUTHORIZER: Final = ("authorizer", "authorizer.requestResource")
 def _message(validation: Validation, result: Result) -> str:
     """What a failed validation says: the first of these that is not blank."""
     if type(result.value) is str:
-        text = result.value.strip(_SPACE)
+        text = result.value.strip(SPACE)
         short = len(text.encode("utf-8", "surrogatepass")) <= _MESSAGE_BYTES
         if text and short and "\n" not in text:
             return text
-    text = validation.message.strip(_SPACE)
-    return text or f"failed expression: {validation.expression.strip(_SPACE)}"
+    text = validation.message.strip(SPACE)
+    return text or f"failed expression: {validation.expression.strip(SPACE)}"
 
 
 @dataclass(slots=True)

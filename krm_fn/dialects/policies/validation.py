@@ -13,12 +13,15 @@ from krm_fn.dialects.policies.spec import (
     APPLY,
     JSON_PATCH,
     MUTATING,
+    MUTATING_BINDING,
+    SPACE,
     VALIDATING_BINDING,
     Binding,
     Policy,
 )
 from krm_fn.kube.cel.formats import FORMATS
 from krm_fn.kube.selectors import SelectorError, from_label_selector
+from krm_fn.lang.cel import is_identifier
 from krm_fn.values import Json, Path
 
 
@@ -33,10 +36,12 @@ class Problem(NamedTuple):
 _CONDITIONS: Final = 64
 _AUDIT_ANNOTATIONS: Final = 20
 _OPERATIONS: Final = ("*", "CREATE", "UPDATE", "DELETE", "CONNECT")
+_MUTATING_OPERATIONS: Final = ("*", "CREATE", "UPDATE", "CONNECT")
 _SCOPES: Final = ("*", "Cluster", "Namespaced")
-_REASONS: Final = ("Unauthorized", "Forbidden", "Invalid", "RequestEntityTooLarge")
+_REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")
+_VALUE_EXPRESSION_BYTES: Final = 5 * 1024
 _ACTIONS: Final = ("Deny", "Warn", "Audit")
-_IDENTIFIER: Final = "a CEL identifier: letters, digits and _, no digit first"
+_IDENTIFIER: Final = "a CEL identifier: letters, digits and _, no digit first, no reserved word"
 
 
 def of_policy(policy: Policy, value: Json) -> Iterator[Problem]:
@@ -53,12 +58,14 @@ def of_policy(policy: Policy, value: Json) -> Iterator[Problem]:
         if not constraints.get("resourceRules"):
             yield Problem((*path, "resourceRules"), "needs at least one rule")
         yield from _match_resources(constraints, path)
+        if policy.ref.kind == MUTATING:
+            yield from _no_deletion(constraints, path)
     yield from _conditions(spec.get("matchConditions") or (), ("spec", "matchConditions"))
     yield from _variables(spec.get("variables") or (), ("spec", "variables"))
     if policy.ref.kind == MUTATING:
         yield from _mutations(spec, ("spec",))
     else:
-        yield from _validations(spec, ("spec",))
+        yield from _validations(policy.name, spec, ("spec",))
 
 
 def of_binding(binding: Binding, value: Json) -> Iterator[Problem]:
@@ -71,11 +78,16 @@ def of_binding(binding: Binding, value: Json) -> Iterator[Problem]:
         path: Path = ("spec", "paramRef")
         if bool(ref.get("name")) == (ref.get("selector") is not None):
             yield Problem(path, "must have exactly one of name and selector")
+        if ref.get("name"):
+            yield from _path_segment(ref["name"], (*path, "name"))
         yield from _choice(ref, path, "parameterNotFoundAction", ("Allow", "Deny"))
         yield from _selector(ref, path, "selector")
     resources = spec.get("matchResources")
     if resources is not None:
-        yield from _match_resources(resources, ("spec", "matchResources"))
+        path = ("spec", "matchResources")
+        yield from _match_resources(resources, path)
+        if binding.ref.kind == MUTATING_BINDING:
+            yield from _no_deletion(resources, path)
     if binding.ref.kind == VALIDATING_BINDING:
         yield from _actions(binding.actions, ("spec", "validationActions"))
 
@@ -111,15 +123,29 @@ def _param_kind(value: Json | None, path: Path) -> Iterator[Problem]:
         return
     api_version = value.get("apiVersion", "")
     group, _, version = api_version.rpartition("/")
+    where: Path = (*path, "apiVersion")
     if not api_version:
-        yield Problem((*path, "apiVersion"), "is required")
+        yield Problem(where, "is required")
     elif "/" in group:
-        yield Problem((*path, "apiVersion"), f"{api_version!r} is no group/version")
+        yield Problem(where, f"{api_version!r} is no group/version")
+    elif not version:
+        yield Problem(where, f"{api_version!r} has no version")
     else:
+        for reason in FORMATS["dns1123Subdomain"].check(group) if group else ():
+            yield Problem(where, f"the group {group!r}: {reason}")
         for reason in FORMATS["dns1035Label"].check(version):
-            yield Problem((*path, "apiVersion"), reason)
-    if not value.get("kind"):
+            yield Problem(where, f"the version {version!r}: {reason}")
+    kind = value.get("kind", "")
+    if not kind:
         yield Problem((*path, "kind"), "is required")
+    else:
+        for reason in FORMATS["dns1035Label"].check(kind.lower()):
+            yield Problem((*path, "kind"), f"{kind!r}, in small letters: {reason}")
+
+
+def _path_segment(name: str, path: Path) -> Iterator[Problem]:
+    if name in (".", "..") or "/" in name or "%" in name:
+        yield Problem(path, f"{name!r} cannot be a name")
 
 
 # What a policy or binding is about
@@ -158,8 +184,7 @@ def _rule(rule: Json, path: Path) -> Iterator[Problem]:
         where: Path = (*path, "resourceNames", n)
         if name in names[:n]:
             yield Problem(where, f"{name!r} is there twice")
-        if name in (".", "..") or "/" in name or "%" in name:
-            yield Problem(where, f"{name!r} cannot be a name")
+        yield from _path_segment(name, where)
 
 
 def _list_of(values: Sequence[str], path: Path, *, star_alone: bool) -> Iterator[Problem]:
@@ -170,22 +195,45 @@ def _list_of(values: Sequence[str], path: Path, *, star_alone: bool) -> Iterator
 
 
 def _resources(values: Sequence[str], path: Path) -> Iterator[Problem]:
-    """Entries that others make pointless are refused."""
-    wholes = {name for value in values for name, _, sub in [value.partition("/")] if sub == "*"}
-    every = {sub for value in values for name, _, sub in [value.partition("/")] if name == "*"}
+    """Entries that others make pointless are refused, as far as upstream sees it.
+
+    It looks at what stands before an entry; of names beside `*` at the last entry that is no
+    subresource.
+    """
+    wholes: set[str] = set()
+    every: set[str] = set()
+    pointless = ""
     for n, value in enumerate(values):
-        name, slash, sub = value.partition("/")
+        where: Path = (*path, n)
         if not value:
-            yield Problem((*path, n), "must not be empty")
-        elif "*/*" in values and len(values) > 1:
-            yield Problem((*path, n), "*/* must stand alone")
-            return
-        elif "*" in values and not slash and value != "*":
-            yield Problem((*path, n), f"{value} is pointless beside *")
-        elif sub and sub != "*" and name in wholes:
-            yield Problem((*path, n), f"{value} is pointless beside {name}/*")
-        elif sub and name != "*" and sub in every:
-            yield Problem((*path, n), f"{value} is pointless beside */{sub}")
+            yield Problem(where, "must not be empty")
+            continue
+        name, slash, sub = value.partition("/")
+        if not slash:
+            pointless = "" if value == "*" else value
+            continue
+        if name in wholes:
+            yield Problem(where, f"{value} is pointless beside {name}/*")
+        if sub in every:
+            yield Problem(where, f"{value} is pointless beside */{sub}")
+        if sub == "*":
+            wholes.add(name)
+        if name == "*":
+            every.add(sub)
+    if "*/*" in values and len(values) > 1:
+        yield Problem(path, "*/* must stand alone")
+    if "*" in values and pointless:
+        yield Problem(path, f"{pointless} is pointless behind *")
+
+
+def _no_deletion(constraints: Json, path: Path) -> Iterator[Problem]:
+    """Mutating policies are never asked about deletions."""
+    for n, rule in enumerate(constraints.get("resourceRules") or ()):
+        for m, operation in enumerate(rule.get("operations") or ()):
+            if operation in _OPERATIONS and operation not in _MUTATING_OPERATIONS:
+                known = ", ".join(_MUTATING_OPERATIONS)
+                where: Path = (*path, "resourceRules", n, "operations", m)
+                yield Problem(where, f"{operation!r} is not one of {known}, which can be mutated")
 
 
 # Expressions and what they are for
@@ -199,22 +247,22 @@ def _conditions(values: Sequence[Json], path: Path) -> Iterator[Problem]:
         for reason in FORMATS["qualifiedName"].check(one.get("name", "")):
             yield Problem((*path, n, "name"), reason)
         yield from _expression(one, (*path, n), "expression")
-        if "variables." in one.get("expression", ""):
-            message = "must not use variables: an API server refuses that when it is created"
-            yield Problem((*path, n, "expression"), message)
 
 
 def _variables(values: Sequence[Json], path: Path) -> Iterator[Problem]:
-    yield from _unique([one.get("name", "") for one in values], path)
+    """Two may have one name: the later one wins."""
     for n, one in enumerate(values):
         name = one.get("name", "")
-        if not (name.isascii() and name.isidentifier()):
+        if not is_identifier(name):
             yield Problem((*path, n, "name"), f"{name!r} must be {_IDENTIFIER}")
         yield from _expression(one, (*path, n), "expression")
 
 
 def _mutations(spec: Json, path: Path) -> Iterator[Problem]:
-    yield from _choice(spec, path, "reinvocationPolicy", ("Never", "IfNeeded"))
+    if not spec.get("reinvocationPolicy"):
+        yield Problem((*path, "reinvocationPolicy"), "is required: Never or IfNeeded")
+    else:
+        yield from _choice(spec, path, "reinvocationPolicy", ("Never", "IfNeeded"))
     mutations = spec.get("mutations") or ()
     if not mutations:
         yield Problem((*path, "mutations"), "needs at least one mutation")
@@ -237,7 +285,7 @@ def _mutations(spec: Json, path: Path) -> Iterator[Problem]:
                 yield Problem((*where, other), f"must not be set where patchType is {patch_type}")
 
 
-def _validations(spec: Json, path: Path) -> Iterator[Problem]:
+def _validations(policy_name: str, spec: Json, path: Path) -> Iterator[Problem]:
     validations = spec.get("validations") or ()
     annotations = spec.get("auditAnnotations") or ()
     if not validations and not annotations:
@@ -247,10 +295,12 @@ def _validations(spec: Json, path: Path) -> Iterator[Problem]:
         yield from _expression(one, where, "expression")
         if "messageExpression" in one:
             yield from _expression(one, where, "messageExpression")
-        if "\n" in one.get("message", ""):
-            yield Problem((*where, "message"), "must be one line")
-        elif "message" in one and not one["message"].strip():
-            yield Problem((*where, "message"), "must not be blank")
+        if one.get("message"):
+            message = one["message"].strip(SPACE)
+            if not message:
+                yield Problem((*where, "message"), "must not be blank")
+            elif "\n" in message or "\r" in message:
+                yield Problem((*where, "message"), "must be one line")
         yield from _choice(one, where, "reason", _REASONS)
     if len(annotations) > _AUDIT_ANNOTATIONS:
         message = f"has {len(annotations)}; at most {_AUDIT_ANNOTATIONS} are allowed"
@@ -258,13 +308,17 @@ def _validations(spec: Json, path: Path) -> Iterator[Problem]:
     yield from _unique([one.get("key", "") for one in annotations], (*path, "auditAnnotations"))
     for n, one in enumerate(annotations):
         where = (*path, "auditAnnotations", n)
-        for reason in FORMATS["qualifiedName"].check(one.get("key", "")):
+        for reason in FORMATS["qualifiedName"].check(f"{policy_name}/{one.get('key', '')}"):
             yield Problem((*where, "key"), reason)
         yield from _expression(one, where, "valueExpression")
+        size = len(one.get("valueExpression", "").strip(SPACE).encode("utf-8", "surrogatepass"))
+        if size > _VALUE_EXPRESSION_BYTES:
+            message = f"has {size:,} bytes; at most {_VALUE_EXPRESSION_BYTES:,} are allowed"
+            yield Problem((*where, "valueExpression"), message)
 
 
 def _expression(value: Json, path: Path, name: str) -> Iterator[Problem]:
-    if not str(value.get(name, "")).strip():
+    if not str(value.get(name, "")).strip(SPACE):
         yield Problem((*path, name), "is required")
 
 

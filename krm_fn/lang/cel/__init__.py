@@ -15,6 +15,7 @@ from typing import Final
 from krm_fn.lang.cel import lists, macros, optionals, stdlib, strings, types
 from krm_fn.lang.cel.budget import Budget
 from krm_fn.lang.cel.environment import Environment, Library, Program
+from krm_fn.lang.cel.parser import is_identifier
 from krm_fn.lang.cel.provider import TypeProvider
 from krm_fn.lang.cel.unparse import unparse
 from krm_fn.lang.cel.values import (
@@ -50,6 +51,7 @@ __all__ = [
     "TypeProvider",
     "UInt",
     "Value",
+    "is_identifier",
     "types",
     "unparse",
     "view",

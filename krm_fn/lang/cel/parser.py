@@ -55,6 +55,12 @@ RESERVED: Final = frozenset(
     void while""".split()  # noqa: SIM905
 )
 
+
+def is_identifier(text: str) -> bool:
+    """Whether a text can name a variable."""
+    return text.isascii() and text.isidentifier() and text not in RESERVED and text not in KEYWORDS
+
+
 _INFINITY: Final = float("inf")
 _RELATIONS: Final = frozenset({"<", "<=", ">=", ">", "==", "!=", "in"})
 

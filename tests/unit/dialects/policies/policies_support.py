@@ -59,7 +59,11 @@ def patch(expression: str) -> Json:
 
 def mutating(*mutations: Json, name: str = "p", **spec: Any) -> Json:
     """A MutatingAdmissionPolicy about everything."""
-    given = {"matchConstraints": {"resourceRules": [EVERYTHING]}, "mutations": list(mutations)}
+    given = {
+        "matchConstraints": {"resourceRules": [EVERYTHING]},
+        "mutations": list(mutations),
+        "reinvocationPolicy": "Never",
+    }
     return manifest("MutatingAdmissionPolicy", name, {**given, **spec})
 
 

@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 from policies_support import (
     EVERYTHING,
+    GROUP,
     apply,
     binding,
     cluster_of,
     compiled,
+    config_map,
+    judge,
     mutating,
     patch,
     validating,
@@ -51,6 +54,7 @@ POLICIES: list[tuple[Json, str]] = [
         changed(FINE, failurePolicy="Maybe"),
         "spec.failurePolicy: 'Maybe' is not one of Fail, Ignore",
     ),
+    (changed(FINE, reinvocationPolicy=None), "spec.reinvocationPolicy: is required: Never or"),
     (changed(FINE, reinvocationPolicy="Always"), "spec.reinvocationPolicy: 'Always' is not one of"),
     (changed(FINE, matchConstraints=None), "spec.matchConstraints: is required"),
     (
@@ -77,8 +81,12 @@ POLICIES: list[tuple[Json, str]] = [
     (changed(FINE, **rule(apiGroups=[])), "apiGroups: is required"),
     (changed(FINE, **rule(apiVersions=[""])), "apiVersions[0]: must not be empty"),
     (changed(FINE, **rule(resources=[])), "resources: is required"),
-    (changed(FINE, **rule(resources=["*/*", "pods"])), "resources[0]: */* must stand alone"),
-    (changed(FINE, **rule(resources=["*", "pods"])), "resources[1]: pods is pointless beside *"),
+    (changed(FINE, **rule(resources=["*/*", "pods"])), "resources: */* must stand alone"),
+    (changed(FINE, **rule(resources=["*", "pods"])), "resources: pods is pointless behind *"),
+    (
+        changed(FINE, **rule(operations=["CREATE", "DELETE"])),
+        "operations[1]: 'DELETE' is not one of *, CREATE, UPDATE, CONNECT",
+    ),
     (
         changed(FINE, **rule(resources=["pods/*", "pods/exec"])),
         "resources[1]: pods/exec is pointless beside pods/*",
@@ -116,6 +124,15 @@ POLICIES: list[tuple[Json, str]] = [
         "spec.variables[0].name: '1a' must be a CEL identifier",
     ),
     (
+        changed(FINE, **variables(("namespace", "true"))),
+        "spec.variables[0].name: 'namespace' must be a CEL identifier",
+    ),
+    (changed(FINE, **variables(("in", "true"))), "spec.variables[0].name: 'in' must be a CEL"),
+    (
+        changed(FINE, **variables(("a", "b"), ("a", "true"))),
+        "spec.variables[0].expression: compilation failed",
+    ),
+    (
         changed(FINE, **variables(("a", "variables.b"), ("b", "1"))),
         "spec.variables[0].expression: compilation failed: ERROR: <input>:1:10: undefined",
     ),
@@ -129,7 +146,19 @@ POLICIES: list[tuple[Json, str]] = [
     ),
     (
         changed(FINE, paramKind={"apiVersion": "g/1", "kind": "K"}),
-        "spec.paramKind.apiVersion: a DNS-1035 label",
+        "spec.paramKind.apiVersion: the version '1': a DNS-1035 label",
+    ),
+    (
+        changed(FINE, paramKind={"apiVersion": "a_b/v1", "kind": "K"}),
+        "spec.paramKind.apiVersion: the group 'a_b': a lowercase RFC 1123 subdomain",
+    ),
+    (
+        changed(FINE, paramKind={"apiVersion": "g/", "kind": "K"}),
+        "spec.paramKind.apiVersion: 'g/' has no version",
+    ),
+    (
+        changed(FINE, paramKind={"apiVersion": "v1", "kind": "config map"}),
+        "spec.paramKind.kind: 'config map', in small letters: a DNS-1035 label",
     ),
     (changed(FINE, mutations=[]), "spec.mutations: needs at least one mutation"),
     (
@@ -163,6 +192,18 @@ POLICIES: list[tuple[Json, str]] = [
         "spec.validations[0].reason: 'Because' is not one of",
     ),
     (
+        changed(JUDGE, validations=[{"expression": "true", "reason": "Unauthorized"}]),
+        "spec.validations[0].reason: 'Unauthorized' is not one of Forbidden, Invalid,",
+    ),
+    (
+        changed(JUDGE, validations=[{"expression": "true", "message": "a\rb\n"}]),
+        "spec.validations[0].message: must be one line",
+    ),
+    (
+        changed(JUDGE, validations=[{"expression": "true", "message": " \u2003\n"}]),
+        "spec.validations[0].message: must not be blank",
+    ),
+    (
         changed(JUDGE, validations=[{"expression": "true", "messageExpression": "1"}]),
         "spec.validations[0].messageExpression: must evaluate to string but got int",
     ),
@@ -175,6 +216,14 @@ POLICIES: list[tuple[Json, str]] = [
     (
         changed(JUDGE, auditAnnotations=[{"key": "k", "valueExpression": "1"}]),
         "spec.auditAnnotations[0].valueExpression: must evaluate to",
+    ),
+    (
+        changed(JUDGE, auditAnnotations=[{"key": "a/b", "valueExpression": "''"}]),
+        "spec.auditAnnotations[0].key: a valid label key must consist of",
+    ),
+    (
+        changed(JUDGE, auditAnnotations=[{"key": "k", "valueExpression": f"'{'x' * 5_119}'"}]),
+        "spec.auditAnnotations[0].valueExpression: has 5,121 bytes; at most 5,120 are allowed",
     ),
 ]
 
@@ -197,6 +246,17 @@ BINDINGS: list[tuple[Json, str]] = [
     (
         binding(FINE, paramRef={"name": "a", "parameterNotFoundAction": "Skip"}),
         "spec.paramRef.parameterNotFoundAction: 'Skip' is not one of Allow, Deny",
+    ),
+    *(
+        (
+            binding(FINE, paramRef={"name": name, "parameterNotFoundAction": "Deny"}),
+            f"spec.paramRef.name: '{name}' cannot be a name",
+        )
+        for name in ("a/b", "..", ".", "50%")
+    ),
+    (
+        binding(FINE, matchResources={"resourceRules": [{**EVERYTHING, "operations": ["DELETE"]}]}),
+        "spec.matchResources.resourceRules[0].operations[0]: 'DELETE' is not one of",
     ),
     (
         binding(FINE, matchResources={"resourceRules": [{}]}),
@@ -225,6 +285,50 @@ def test_what_is_fine_is_taken() -> None:
     assert findings == ()
 
 
+def excluding(**parts: Any) -> Json:
+    excluded = {"excludeResourceRules": [{**EVERYTHING, **parts}]}
+    return {"matchConstraints": {"resourceRules": ONE, **excluded}}
+
+
+ACCEPTED: dict[str, Json] = {
+    "a name in front of *": changed(FINE, **rule(resources=["pods", "*"])),
+    "an excluded name in front of *": changed(FINE, **excluding(resources=["pods", "*"])),
+    "excluded deletions": changed(FINE, **excluding(operations=["DELETE"])),
+    "a subresource in front of all": changed(FINE, **rule(resources=["pods/exec", "pods/*"])),
+    "two variables of one name": changed(FINE, **variables(("a", "1"), ("a", "'x' + 'y'"))),
+    "variables. within a text": changed(FINE, **conditions(("c", "'variables.x' != ''"))),
+    "a field named variables": changed(FINE, **conditions(("c", "has(object.variables.x)"))),
+    "a message that ends in a line break": changed(
+        JUDGE, validations=[{"expression": "true", "message": "no\n"}]
+    ),
+    "a reserved word as a part of a name": changed(FINE, **variables(("namespace_", "1"))),
+    "a value expression of 5,120 bytes": changed(
+        JUDGE, auditAnnotations=[{"key": "k", "valueExpression": f"'{'x' * 5_118}'\n"}]
+    ),
+    "connections": changed(FINE, **rule(operations=["CONNECT"])),
+    "deletions of a validating policy": changed(JUDGE, **rule(operations=["DELETE"])),
+    "params of a kind in mixed case": changed(FINE, paramKind={"apiVersion": "v1", "kind": "Ab"}),
+}
+
+
+@pytest.mark.parametrize("policy", ACCEPTED.values(), ids=ACCEPTED.keys())
+def test_what_an_api_server_accepts_is_accepted(policy: Json) -> None:
+    compiled([policy], None, cluster_of(), validate=True)
+
+
+def test_the_later_of_two_variables_of_one_name_counts() -> None:
+    twice = variables(("a", "1"), ("a", "2"))
+    policy = changed(JUDGE, validations=[{"expression": "variables.a == 2"}], **twice)
+    assert judge([policy], config_map()).denial is None
+
+
+def test_a_binding_may_name_pods_and_everything() -> None:
+    resources = {"resourceRules": [{**EVERYTHING, "resources": ["pods", "*"]}]}
+    bound = [binding(FINE, matchResources=resources), binding(JUDGE, matchResources=resources)]
+    plugins, _ = compiled([FINE, JUDGE], bound, cluster_of(), validate=True)
+    assert len(plugins) == 2
+
+
 def test_everything_that_is_wrong_is_said_at_once() -> None:
     wrong = changed(FINE, failurePolicy="Maybe", mutations=[])
     with pytest.raises(RuleError) as caught:
@@ -247,3 +351,8 @@ def test_params_without_an_action_for_missing_ones_are_taken_as_deny() -> None:
         [FINE], [binding(FINE, paramRef={"name": "a"})], cluster_of(), validate=True
     )
     assert "taken as Deny" in findings[0].message
+
+
+def test_v1alpha1_fills_in_the_action_for_missing_params() -> None:
+    bound = {**binding(FINE, paramRef={"name": "a"}), "apiVersion": f"{GROUP}/v1alpha1"}
+    assert compiled([FINE], [bound], cluster_of(), validate=True)[1] == ()
