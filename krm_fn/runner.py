@@ -125,10 +125,10 @@ class Runner:
         return verdict
 
     def _is_new(self, finding: Finding) -> bool:
-        """What nobody knows, whatever the object, is told once and not for each of them."""
-        if finding.rules and finding.cause is not Cause.UNDECIDED:
-            return True
-        if finding.field is not None or finding.denies:
+        """What nobody knows, and notes of no rule, are told once and not for each object."""
+        of_nobody = finding.cause is Cause.NOTE and not finding.rules
+        once = of_nobody or finding.cause is Cause.UNDECIDED
+        if not once or finding.field is not None or finding.denies:
             return True
         key = finding.rules, finding.message
         told = key in self._told

@@ -146,6 +146,7 @@ class _Admission:
             workload=workload,
         )
         self.findings: list[Finding] = list(self.sight.findings)
+        self.told: set[Finding] = set()
         self.changes: list[Change] = []
         self.denied = self.sight.denied
 
@@ -180,6 +181,10 @@ class _Admission:
     def _tell(self, finding: Finding) -> None:
         if self.denied and finding.denies:
             finding = finding._replace(message=AFTER_DENIAL + finding.message)
+        if finding in self.told:
+            # A second pass finds what the first one found.
+            return
+        self.told.add(finding)
         self.findings.append(finding)
         self.denied = self.denied or finding.denies
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
-from krm_fn.admission import Cause, Cluster, Finding, Request
+from krm_fn.admission import Cause, Cluster, Finding, Request, RuleRef
 from krm_fn.admission.activation import Authorizer
 from krm_fn.admission.matching import may_match, only_pods
 from krm_fn.admission.views import ServedForm
@@ -73,6 +73,12 @@ class Settings:
     def pods_only(self, policy: Policy) -> bool:
         """Whether a policy is about Pods alone."""
         return policy.constraints is not None and only_pods(policy.constraints)
+
+
+def ignored_error(message: str, *rules: RuleRef) -> Finding:
+    """An error that failurePolicy: Ignore covers."""
+    text = f"ignored (failurePolicy: Ignore): {message}"
+    return Finding(Cause.NOTE, False, text, rules)
 
 
 def undecided_namespace(policy: Policy, request: Request) -> Finding:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from krm_fn.admission import Cluster, Request, RuleRef
 from krm_fn.admission.activation import (
@@ -18,7 +18,7 @@ from krm_fn.admission.activation import (
     struct_view,
     typed_view,
 )
-from krm_fn.admission.conditions import Decision, MatchConditions
+from krm_fn.admission.conditions import MatchConditions
 from krm_fn.admission.matching import Matched
 from krm_fn.dialects.policies.calls import Call, Param
 from krm_fn.dialects.policies.spec import FAIL, IGNORE, Policy
@@ -28,6 +28,17 @@ from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
 from krm_fn.lang.cel import Environment
 from krm_fn.values import Json, Path
+
+
+class Applies(NamedTuple):
+    """Whether a policy's conditions hold.
+
+    With `error` the request must be refused; `ignored` is an error that failurePolicy covers.
+    """
+
+    holds: bool
+    error: str = ""
+    ignored: str = ""
 
 
 class Compiled:
@@ -60,16 +71,16 @@ class Compiled:
         made = self._environment(authorizer=authorizer, mutation=mutation)
         return self.variables.extend(made)
 
-    def decide(self, bindings: dict[str, Any]) -> Decision:
-        """Whether the conditions hold, by failurePolicy where nobody can tell.
-
-        `error` is set where the request must be refused.
-        """
+    def decide(self, bindings: dict[str, Any]) -> Applies:
+        """Whether the conditions hold, by failurePolicy where nobody can tell."""
         decision = self.conditions.decide(bindings)
-        if not decision.error or self.policy.failure_policy == FAIL:
-            return decision
+        if not decision.error:
+            return Applies(decision.holds)
+        if self.policy.failure_policy == FAIL:
+            return Applies(False, error=decision.error)
         # What is neither Fail nor Ignore, which validation refuses, falls through upstream.
-        return Decision(self.policy.failure_policy != IGNORE)
+        ignores = self.policy.failure_policy == IGNORE
+        return Applies(not ignores, ignored=decision.error if ignores else "")
 
     def compile_errors(self) -> Iterator[tuple[RuleRef, Path, str]]:
         """Variables and conditions that do not compile: the policy, where, and why."""

@@ -32,7 +32,12 @@ from krm_fn.dialects.policies.calls import (
     Undecided,
     is_excluded,
 )
-from krm_fn.dialects.policies.common import Settings, undecided_namespace, unseen_policies
+from krm_fn.dialects.policies.common import (
+    Settings,
+    ignored_error,
+    undecided_namespace,
+    unseen_policies,
+)
 from krm_fn.dialects.policies.denial import Because, Denial, Refused, internal_error
 from krm_fn.dialects.policies.expressions import Circumstances, Compiled, Copy
 from krm_fn.dialects.policies.hints import hinted
@@ -45,7 +50,10 @@ from krm_fn.lang.cel import Program, types
 from krm_fn.values import Json, Path, equal
 
 CONDITIONS = "conditions"
-"""The key under which a second pass evaluates conditions again, which it does for all policies."""
+"""The key under which a second pass matches and evaluates conditions again, for all policies.
+
+There is one if anything changed the object, be it a policy or a webhook.
+"""
 
 
 class Mutator:
@@ -200,6 +208,7 @@ class MutatingPolicies:
             run.outcome.object = run.outcome.lean = request.object
             run.outcome.steps = []
             run.outcome.dirty = False
+            run.outcome.reinvocable.clear()
         return run.outcome
 
     @property
@@ -285,8 +294,8 @@ class _Pass:
             copy.read_in_place()
             seen = {**circumstances.condition_bindings(call, compiled, schemas), **copy.bindings()}
             decision = compiled.decide(seen)
-            if decision.error:
-                self.failed(call, decision.error)
+            if decision.error or decision.ignored:
+                self.failed(call, decision.error or decision.ignored)
             if not decision.holds:
                 return
         if self.only is not None and call.key not in self.only:
@@ -325,19 +334,19 @@ class _Pass:
                 step._replace(object=self.in_own_version(step.object, own))
                 for step in self.steps.get(self.last.matched, ())
             ]
-            if self.plugin._may_err:
-                outcome.reinvocable.add(CONDITIONS)
+        if self.plugin._may_err:
+            outcome.reinvocable.add(CONDITIONS)
         failing = []
         for policy, because, reason in self.errors:
             if policy.failure_policy == IGNORE:
-                message = f"ignored (failurePolicy: Ignore): {because.message}"
-                outcome.findings.append(Finding(Cause.NOTE, False, message, because.rules))
+                outcome.findings.append(ignored_error(because.message, *because.rules))
             else:
                 failing.append((because, reason))
         if failing:
             first, reason = failing[0]
             causes = tuple(because for because, _ in failing)
             outcome.denial = Denial(first.message, reason, 403, causes)
+            outcome.reinvocable.clear()
 
     def in_own_version(self, value: Json, own: str) -> Json:
         """A copy's object as the request has it: in its version, and as JSON reads back."""

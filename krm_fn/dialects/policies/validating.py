@@ -31,7 +31,12 @@ from krm_fn.dialects.policies.calls import (
     Undecided,
     is_excluded,
 )
-from krm_fn.dialects.policies.common import Settings, undecided_namespace, unseen_policies
+from krm_fn.dialects.policies.common import (
+    Settings,
+    ignored_error,
+    undecided_namespace,
+    unseen_policies,
+)
 from krm_fn.dialects.policies.denial import Because, Denial
 from krm_fn.dialects.policies.expressions import Circumstances, Compiled, Copy
 from krm_fn.dialects.policies.hints import hinted
@@ -64,11 +69,15 @@ _FINE: Final = Judgement("")
 
 
 class Verdict(NamedTuple):
-    """What a policy says of one object; `annotations` are (key, value), `errors` those of them."""
+    """What a policy says of one object; `annotations` are (key, value), `errors` those of them.
+
+    `ignored` are errors that failurePolicy covers.
+    """
 
     judgements: tuple[Judgement, ...] = ()
     annotations: tuple[tuple[str, str], ...] = ()
     errors: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 class _Policy(Compiled):
@@ -109,7 +118,7 @@ class _Policy(Compiled):
         try:
             results = evaluate_all(self.validations, self.variables, bindings, pool)
         except PoolError as error:
-            return Verdict((self._failed(error.message),))
+            return self._failed(error.message)
         without = {key: bound for key, bound in bindings.items() if key not in _AUTHORIZER}
         spent = ""
         messages: list[Result] = []
@@ -117,39 +126,44 @@ class _Policy(Compiled):
             messages = evaluate_all(self.messages, self.variables, without, pool)
         except PoolError as error:
             spent = f"failed messageExpression: {error.message}"
-        judgements = []
+        judgements: list[Judgement] = []
+        ignored: list[str] = []
         for n, (validation, result) in enumerate(
             zip(self.policy.validations, results, strict=True)
         ):
             if result.error or spent:
-                judgements.append(self._failed(result.error or spent))
+                failed = self._failed(result.error or spent)
+                judgements += failed.judgements
+                ignored += failed.ignored
             elif result.value is True:
                 judgements.append(_FINE)
             else:
                 message = _message(validation, messages[n])
                 judgements.append(Judgement(message, validation.reason or "Invalid"))
-        return self._with_annotations(tuple(judgements), without)
+        verdict = Verdict(tuple(judgements), ignored=tuple(dict.fromkeys(ignored)))
+        return self._with_annotations(verdict, without)
 
-    def _with_annotations(
-        self, judgements: tuple[Judgement, ...], bindings: dict[str, Any]
-    ) -> Verdict:
+    def _with_annotations(self, verdict: Verdict, bindings: dict[str, Any]) -> Verdict:
         try:
             results = evaluate_all(self.annotations, self.variables, bindings, Pool())
         except PoolError as error:
-            return Verdict((self._failed(error.message),))
-        annotations, errors = [], []
+            return self._failed(error.message)
+        annotations = []
+        errors = []
         for named, result in zip(self.policy.audit_annotations, results, strict=True):
             if result.error:
-                if self.policy.failure_policy != IGNORE:
-                    errors.append(result.error)
+                errors.append(result.error)
             elif type(result.value) is str and result.value.strip(SPACE):
                 annotations.append((named.name, result.value.strip(SPACE)))
-        return Verdict(judgements, tuple(annotations), tuple(errors))
-
-    def _failed(self, message: str) -> Judgement:
+        verdict = verdict._replace(annotations=tuple(annotations))
         if self.policy.failure_policy == IGNORE:
-            return _FINE
-        return Judgement(message, failed=True)
+            return verdict._replace(ignored=(*verdict.ignored, *errors))
+        return verdict._replace(errors=tuple(errors))
+
+    def _failed(self, message: str) -> Verdict:
+        if self.policy.failure_policy == IGNORE:
+            return Verdict((_FINE,), ignored=(message,))
+        return Verdict((Judgement(message, failed=True),))
 
 
 _AUTHORIZER: Final = ("authorizer", "authorizer.requestResource")
@@ -176,6 +190,8 @@ class Outcome:
     warnings: list[tuple[str, RuleRef]] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)
     """Audit annotations."""
+    annotated: dict[str, dict[RuleRef, None]] = field(default_factory=dict)
+    """The policies that an audit annotation comes from."""
     findings: list[Finding] = field(default_factory=list)
     """What else there is to say."""
 
@@ -218,7 +234,12 @@ class ValidatingPolicies:
             Finding(Cause.WARNING, False, message, (ref,)) for message, ref in outcome.warnings
         )
         findings += (
-            Finding(Cause.AUDIT, False, f"audit annotation {key}: {value}")
+            Finding(
+                Cause.AUDIT,
+                False,
+                f"audit annotation {key}: {value}",
+                tuple(outcome.annotated[key]),
+            )
             for key, value in outcome.annotations.items()
         )
         return Response(findings=(*findings, *outcome.findings))
@@ -303,6 +324,8 @@ class _Run:
             decision = compiled.decide(seen)
             if decision.error:
                 self.act(call, 0, Judgement(decision.error, failed=True))
+            if decision.ignored:
+                self.ignore(call.policy, call.binding, decision.ignored)
             if not decision.holds:
                 return
         if compiled.reads_unknown and not circumstances.known_namespace():
@@ -314,10 +337,14 @@ class _Run:
             if judgement.message:
                 self.act(call, n, judgement)
         for key, value in verdict.annotations:
-            values = self.values.setdefault(f"{call.policy.name}/{key}", [])
+            name = f"{call.policy.name}/{key}"
+            self.outcome.annotated.setdefault(name, {})[call.policy.ref] = None
+            values = self.values.setdefault(name, [])
             value = _cut(value)
             if value not in values:
                 values.append(value)
+        for message in verdict.ignored:
+            self.ignore(call.policy, call.binding, message)
         for error in verdict.errors:
             self.deny(call.policy, call.binding, Judgement(error, failed=True))
 
@@ -334,6 +361,7 @@ class _Run:
                 )
                 self.outcome.warnings.append((message, policy.ref))
             elif action == "Audit":
+                self.outcome.annotated.setdefault(FAILURE_KEY, {})[policy.ref] = None
                 self.failures.append(
                     {
                         "message": judgement.message,
@@ -352,13 +380,17 @@ class _Run:
         because = Because(message, (policy.ref,), judgement.failed)
         self.denied.append(_Denied(because, judgement.reason or "Invalid"))
 
+    def ignore(self, policy: Policy, binding: Binding | None, message: str) -> None:
+        bound = "" if binding is None else f" with binding '{binding.name}'"
+        text = f"ValidatingAdmissionPolicy '{policy.name}'{bound}: {message}"
+        self.outcome.findings.append(ignored_error(text, policy.ref))
+
     def misconfigured(self, policy: Policy, binding: Binding | None, message: str) -> None:
-        if policy.failure_policy == IGNORE:
-            text = f"ignored (failurePolicy: Ignore): {message}"
-            self.tell(Cause.NOTE, policy, text)
-            return
         what = "policy" if binding is None else "binding"
         text = f"failed to configure {what}: {message}"
+        if policy.failure_policy == IGNORE:
+            self.ignore(policy, binding, text)
+            return
         if policy.failure_policy != FAIL:
             text = f"unrecognized failure policy: '{policy.failure_policy}'"
         self.deny(policy, binding, Judgement(text, failed=True))

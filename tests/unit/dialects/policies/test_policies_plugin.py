@@ -118,6 +118,59 @@ def test_an_ignored_error_is_a_note() -> None:
     assert any("ignored (failurePolicy: Ignore)" in m for m in messages(answer, "info"))
 
 
+FAILS = "object.none == 1"
+CONDITION = {"matchConditions": [{"name": "c", "expression": FAILS}]}
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        validating({"expression": FAILS}, failurePolicy="Ignore"),
+        validating({"expression": "true"}, failurePolicy="Ignore", **CONDITION),
+        validating(
+            {"expression": "true"},
+            failurePolicy="Ignore",
+            auditAnnotations=[{"key": "k", "valueExpression": "string(object.none)"}],
+        ),
+        mutating(apply("Object{data: object.none}"), failurePolicy="Ignore"),
+        mutating(apply("Object{}"), failurePolicy="Ignore", **CONDITION),
+    ],
+    ids=["validation", "condition", "annotation", "mutation", "condition of a mutation"],
+)
+def test_every_ignored_error_is_a_note_for_each_object(policy: Json) -> None:
+    items = [config_map(name="a"), config_map(name="b")]
+    done, answer = call([policy], items)
+    told = messages(answer, "info")
+    assert done.status == 0
+    assert len(told) == 2
+    assert all("ignored (failurePolicy: Ignore): " in text for text in told)
+    assert all("no such key: none" in text for text in told)
+
+
+def test_an_ignored_configuration_is_a_note() -> None:
+    policy = validating(
+        {"expression": "true"},
+        paramKind={"apiVersion": "v1", "kind": "ConfigMap"},
+        failurePolicy="Ignore",
+    )
+    ref = {"name": "missing", "parameterNotFoundAction": "Deny"}
+    (note,) = judge(policy, config_map(), bindings=[binding(policy, paramRef=ref)]).findings
+    assert note.message == (
+        "ignored (failurePolicy: Ignore): ValidatingAdmissionPolicy 'v' with binding 'v': failed "
+        "to configure binding: no params found for policy binding with `Deny` "
+        "parameterNotFoundAction"
+    )
+
+
+def test_an_ignored_budget_is_one_note() -> None:
+    # Text and pattern multiply: about 950,000 each.
+    costly = {"expression": f"!object.data.text.matches('{'x' * 380}')"}
+    policy = validating(*[costly] * 11, failurePolicy="Ignore")
+    outcome = judge(policy, config_map({"text": "y" * 100_000}))
+    assert outcome.denial is None
+    assert len(outcome.findings) == 1
+
+
 def test_a_kind_without_a_schema_fails_unless_it_may_be_deduced() -> None:
     grow = mutating(apply("Object{spec: Object.spec{size: 2}}"))
     with pytest.raises(Denied, match="Kind=Widget not found") as e:
@@ -184,6 +237,44 @@ def test_a_policy_is_invoked_again_after_a_webhook_changed_the_object() -> None:
     assert answer["items"][0]["data"] == {"copy": "by-rule", "added": "by-rule"}
 
 
+REMOVES_A_LABEL: Json = {
+    "apiVersion": "api.kubemod.io/v1beta1",
+    "kind": "ModRule",
+    "metadata": {"name": "r", "namespace": "shop"},
+    "spec": {
+        "type": "Patch",
+        "match": [{"select": "$.metadata.labels.a", "matchValue": "b"}],
+        "patch": [{"op": "remove", "path": "/metadata/labels/a"}],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("failure_policy", "status", "severity"), [("Fail", 1, "error"), ("Ignore", 0, "info")]
+)
+def test_conditions_are_evaluated_again_after_a_webhook_changed_the_object(
+    failure_policy: str, status: int, severity: str
+) -> None:
+    policy = mutating(
+        apply("Object{}"),
+        matchConditions=[{"name": "c", "expression": "object.metadata.labels.a == 'x'"}],
+        failurePolicy=failure_policy,
+    )
+    live = config_map(labels={"a": "b", "c": "d"})
+    done, answer = call([policy, REMOVES_A_LABEL], [live])
+    assert done.status == status
+    told = messages(answer, severity)
+    assert sum("no such key: a" in message for message in told) == 1
+    untouched = config_map(labels={"a": "x"})
+    assert call([policy, REMOVES_A_LABEL], [untouched])[0].status == 0
+
+
+def test_a_denial_is_told_once_though_another_policy_changed_the_object() -> None:
+    fails = mutating(apply("Object{data: object.none}"), name="b", reinvocationPolicy="IfNeeded")
+    _, answer = call([LABEL, fails], [config_map()])
+    assert sum("no such key: none" in message for message in messages(answer, "error")) == 1
+
+
 def test_a_policy_that_matches_nothing_here_says_so() -> None:
     pods = {**EVERYTHING, "apiGroups": [""], "resources": ["pods"]}
     policy = mutating(apply("Object{}"), matchConstraints={"resourceRules": [pods]})
@@ -220,6 +311,33 @@ def test_every_denial_is_told_though_an_api_server_tells_one() -> None:
     done, answer = call([policy], [config_map()])
     assert done.status == 1
     assert [m.rpartition(": ")[2] for m in messages(answer, "error")] == ["first", "second"]
+
+
+def test_audit_actions_and_annotations_are_told_for_each_object() -> None:
+    policy = validating(
+        {"expression": "false", "message": "no"},
+        auditAnnotations=[{"key": "who", "valueExpression": "'me'"}],
+    )
+    config = {"apiVersion": "krm-fn.dev/v1alpha1", "kind": "Admission", "metadata": {"name": "a"}}
+    audits = binding(policy, validationActions=["Audit"])
+    config["spec"] = {"rules": [{"inline": yaml.safe_dump_all([policy, audits])}]}
+    items = [config_map(name=name) for name in ("a", "b", "c")]
+    done = run(
+        yaml.safe_dump(
+            {
+                "apiVersion": "config.kubernetes.io/v1",
+                "kind": "ResourceList",
+                "functionConfig": config,
+                "items": items,
+            }
+        ).encode(),
+        {},
+    )
+    results = yaml.safe_load(done.stdout)["results"]
+    for part in ("audit annotation v/who: me", "validation_failure"):
+        told = [r for r in results if part in r["message"]]
+        assert [r["resourceRef"]["name"] for r in told] == ["a", "b", "c"]
+        assert all(r["tags"]["rule"] == "ValidatingAdmissionPolicy v" for r in told)
 
 
 def test_warnings_and_audit_annotations_are_results_that_deny_nothing() -> None:
