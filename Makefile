@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 
-.PHONY: demo tools wasm test install-test image-test lint format fuzz fuzz-quick bench schema schema-check clean
+.PHONY: demo tools wasm test install-test kill-test image-test lint format fuzz fuzz-quick bench schema schema-check clean
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -20,6 +20,10 @@ test: $(VENV)/.ready
 # What installs this checkout with pip: the action, the GitLab job, the hooks.
 install-test: $(VENV)/.ready
 	$(BIN)/python -m pytest -m installs
+
+# apply -i on many files, killed many times: nothing may be torn or lost.
+kill-test: $(VENV)/.ready
+	KRM_FN_KILLS=200 KRM_FN_FILES=1000 $(BIN)/python -m pytest tests/attacks/test_writing.py -k killed
 
 # Builds the image without a daemon and runs the function in it; says so where it cannot.
 image-test: $(VENV)/.ready

@@ -6,85 +6,138 @@ on a terminal, the help. The command line's libraries are loaded only when it is
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import gc
 import os
 import sys
+from collections.abc import Callable
 from typing import Final
 
-from krm_fn.errors import OutputError
+from krm_fn.errors import KrmFnError, OutputError
+from krm_fn.streams import (
+    ReaderGoneError,
+    end_without_reader,
+    open_standard_streams,
+    read_stdin,
+    say,
+    write_stdout,
+)
 
 INTERRUPTED: Final = 130
 FAULT: Final = 3
+UNREADABLE: Final = 4
+REFUSED: Final = 1
 
 _ALLOCATIONS: Final = 20_000
 """New containers between two searches for cycles: values hold none, and are many."""
+
+_MACHINE: Final = {
+    *(errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EISDIR, errno.ELOOP),
+    *(errno.EMFILE, errno.ENAMETOOLONG, errno.ENFILE, errno.ENODEV, errno.ENOENT, errno.ENOMEM),
+    *(errno.ENOSPC, errno.ENOTDIR, errno.EPERM, errno.EROFS, errno.ESTALE),
+}
+"""What the machine says no with: a disk that is full, a folder that is gone. No fault of ours."""
 
 
 def main() -> None:
     """Run the program and exit with its documented status."""
     gc.set_threshold(_ALLOCATIONS)
+    open_standard_streams()
     sys.exit(guarded(_main))
 
 
 def _main() -> int:
     completing = "_KRM_FN_COMPLETE" in os.environ
-    if len(sys.argv) > 1 or completing or sys.stdin is None or sys.stdin.isatty():
-        from krm_fn.cli import run
-
-        return run(sys.argv[1:])
-    data = sys.stdin.buffer.read()
+    if len(sys.argv) > 1 or completing or sys.stdin.isatty():
+        return _command_line(sys.argv[1:])
+    try:
+        data = read_stdin()
+    except KrmFnError as error:
+        say(*error.lines())
+        return UNREADABLE
     if b"ResourceList" not in data:
         return _apply(data)
     from krm_fn.function import run as run_function
     from krm_fn.sdk import NotAResourceListError
-    from krm_fn.sdk.run import write_stdout
 
     try:
         done = run_function(data, os.environ)
+        sys.stderr.write(done.stderr)
+        sys.stderr.flush()
+        write_stdout([done.stdout])
     except NotAResourceListError:
         return _apply(data)
-    sys.stderr.write(done.stderr)
-    sys.stderr.flush()
-    write_stdout([done.stdout])
+    except ReaderGoneError:
+        raise
+    except OutputError as error:
+        return _said(f"error {error}", REFUSED)
+    except (OSError, MemoryError) as error:
+        return _not_our_fault(error, REFUSED)
     return done.status
 
 
 def _apply(data: bytes) -> int:
+    return _command_line(["apply", "-f", "-"], data)
+
+
+def _command_line(arguments: list[str], data: bytes | None = None) -> int:
     from krm_fn.cli import run
 
-    return run(["apply", "-f", "-"], data)
+    status = run(arguments, data)
+    sys.stdout.flush()
+    return status
 
 
-def guarded(work: object) -> int:
+def guarded(work: Callable[[], int]) -> int:
     """Run a piece of work so that nothing ends in a traceback."""
-    assert callable(work)
     try:
-        status = work()
-        return status if isinstance(status, int) else 0
+        return work()
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        return INTERRUPTED
+        return _said("interrupted", INTERRUPTED)
+    except ReaderGoneError:
+        return end_without_reader()
     except OutputError as error:
-        sys.stderr.write(f"error {error}\n")
-        return 1
+        return _said(f"error {error}", UNREADABLE)
+    except (OSError, MemoryError) as error:
+        return _not_our_fault(error, UNREADABLE)
     except Exception as error:
-        sys.stderr.write(f"{fault(error)}\n")
-        return FAULT
+        return _said(fault(error), FAULT)
+
+
+def _not_our_fault(error: OSError | MemoryError, status: int) -> int:
+    """The status of what the machine refuses; anything else is a fault."""
+    if isinstance(error, MemoryError):
+        return _said("error there is not enough memory", status)
+    if error.errno not in _MACHINE:
+        return _said(fault(error), FAULT)
+    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+    return _said(f"error {name + ': ' if name else ''}{error.strerror}", status)
+
+
+def _said(line: str, status: int) -> int:
+    """Say a last line, where anybody can hear it."""
+    with contextlib.suppress(OutputError):
+        say(line)
+    return status
 
 
 def fault(error: BaseException) -> str:
-    """One sentence about a fault of the program: what and where, for a bug report."""
+    """One sentence about a fault of the program, for a bug report: what and where.
+
+    The error's own text is not in it, since it may quote a Secret.
+    """
     trace = error.__traceback__
-    place = ""
+    places: list[str] = []
     while trace is not None:
         name = os.path.basename(trace.tb_frame.f_code.co_filename)
-        place = f" at {name}:{trace.tb_lineno}"
+        places.append(f"{name}:{trace.tb_lineno}")
         trace = trace.tb_next
-    text = " ".join(str(error).split())[:200]
-    return (
-        f"internal error: {type(error).__name__}: {text}{place}; nothing was written. "
-        "Please report it with the input"
-    )
+    at = " < ".join(reversed(places[-_PLACES:]))
+    return f"internal error: {type(error).__name__} at {at}; please report it with the input"
+
+
+_PLACES: Final = 3
 
 
 if __name__ == "__main__":

@@ -7,23 +7,34 @@ between needs to know how errors are shown. This module knows no other module of
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from typing import Final
 
 
 class KrmFnError(Exception):
     """Base of all errors of the program that are not faults of the program.
 
-    `message` is one sentence without a trailing full stop problem; `where` names the place the user
-    wrote (``file.yaml:12`` or ``items[3]``), empty where there is none.
+    `message` is one sentence without a full stop; `where` names the place the user wrote
+    (``file.yaml:12`` or ``items[3]``), empty where there is none. `details` are lines of their own
+    below it, such as a list of files.
     """
 
-    def __init__(self, message: str, where: str = "") -> None:
+    def __init__(self, message: str, where: str = "", *, details: Iterable[str] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.where = where
+        self.details = tuple(details)
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}" if self.where else self.message
+
+    def lines(self) -> list[str]:
+        """What there is to say: each problem starts with `error`, what belongs to it is indented.
+
+        These are the lines, and no others: a line break within one of them is part of a name.
+        """
+        return [*_problem(str(self)), *(f"  {line}" for line in self.details)]
 
     def at(self, where: str) -> KrmFnError:
         """The same error, with its place filled in where it had none."""
@@ -41,11 +52,29 @@ class ConfigError(KrmFnError):
 
 
 class OutputError(KrmFnError):
-    """Standard output cannot be written: exit status 1."""
+    """Standard output or a file cannot be written: exit status 4 on the command line."""
 
 
 class RuleError(ConfigError):
-    """A rule cannot be read or compiled: exit status 2 on the command line."""
+    """A rule cannot be read or compiled: exit status 2 on the command line.
+
+    `problems` are all that is wrong, where it is more than one thing.
+    """
+
+    problems: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, problems: Iterable[str]) -> RuleError:
+        """One error of everything that is wrong, a line each."""
+        problems = tuple(problems)
+        error = cls("\n".join(problems))
+        error.problems = problems
+        return error
+
+    def lines(self) -> list[str]:
+        if not self.problems:
+            return super().lines()
+        return [line for problem in self.problems for line in _problem(problem)]
 
 
 class LanguageError(KrmFnError):
@@ -62,6 +91,15 @@ class EvaluationError(LanguageError):
 
 class LimitError(EvaluationError):
     """An evaluation passed one of the bounds of `krm_fn.limits`."""
+
+
+_SNIPPET: Final = re.compile(r"\n(?=ERROR: <input>:| \| )")
+"""Between the lines of a complaint about an expression, which shows a part of it."""
+
+
+def _problem(problem: str) -> list[str]:
+    first, *rest = _SNIPPET.split(problem)
+    return [f"error {first}", *(f"  {line}" for line in rest)]
 
 
 class DecodeError(KrmFnError):

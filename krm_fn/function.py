@@ -41,18 +41,22 @@ from krm_fn.report.model import ObjectReport, Outcome, Report
 from krm_fn.report.results import results
 from krm_fn.report.text import lines
 from krm_fn.runner import Runner, put_previews, value_of
+from krm_fn.saying import one_line
 from krm_fn.sdk import NotAResourceListError, ResourceList, parse_resource_list
 from krm_fn.values import Json
 from krm_fn.wire import Head, Item, Stream
 
-NO_RULES: Final = """no rule anywhere: give one as functionConfig, in its spec.rules, among the \
-items, or with -r. For example, as functionConfig:
-  apiVersion: krm-fn.dev/v1alpha1
-  kind: Admission
-  metadata: {name: rules}
-  spec:
-    rules:
-    - paths: [rules/]"""
+NO_RULES: Final = (
+    "no rule anywhere: give one as functionConfig, in its spec.rules, among the items, or with -r. "
+    "For example, as functionConfig:"
+)
+EXAMPLE: Final = """\
+apiVersion: krm-fn.dev/v1alpha1
+kind: Admission
+metadata: {name: rules}
+spec:
+  rules:
+  - paths: [rules/]"""
 
 
 class Done(NamedTuple):
@@ -98,7 +102,7 @@ def process(resource_list: ResourceList, image_rules: str = "") -> Report:
 
 def error_lines(error: KrmFnError) -> list[str]:
     """An error as lines: each problem starts with `error`, what belongs to it is indented."""
-    return [line if line.startswith(" ") else f"error {line}" for line in str(error).splitlines()]
+    return [one_line(line) for line in error.lines()]
 
 
 def admit(
@@ -118,7 +122,7 @@ def admit(
     items = [item for stream in streams for item in stream.items]
     rules = collect(admission, items, function_config, image_rules, rule_paths)
     if not rules.rules:
-        raise ConfigError(NO_RULES)
+        raise ConfigError(NO_RULES, details=EXAMPLE.splitlines())
     cluster = known_cluster(items, admission, rules)
     served = served_form(admission, cluster)
     plugins, findings = compile_rules(rules, admission, cluster, served, lint=lint)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 import click
@@ -19,8 +18,8 @@ from krm_fn.cli.lint import lint
 from krm_fn.cli.pull import pull
 from krm_fn.cli.show import show
 from krm_fn.cli.version import version
-from krm_fn.errors import KrmFnError
-from krm_fn.function import error_lines
+from krm_fn.errors import KrmFnError, OutputError
+from krm_fn.streams import put, say
 
 
 @click.group(
@@ -28,7 +27,7 @@ from krm_fn.function import error_lines
     epilog="As a KRM function, krm-fn takes no argument: a ResourceList on standard input goes "
     "out on standard output, with results. Exit status: 0 fine, 1 rejected, 2 usage, "
     "configuration or a rule that cannot be read, 3 a fault of the program, 4 input that cannot "
-    "be read.",
+    "be read, or output that cannot be written.",
 )
 def main() -> None:
     """Admit Kubernetes manifests as a cluster would, before anything reaches it.
@@ -59,16 +58,25 @@ def run(arguments: Sequence[str], standard_input: bytes | None = None) -> int:
     try:
         status = main(list(arguments), "krm-fn", standalone_mode=False, obj=standard_input)
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.ctx.get_help() if error.ctx else "")
+        put(*(error.ctx.get_help() if error.ctx else "").splitlines())
         return 0
     except click.ClickException as error:
-        error.show()
+        say(*_usage(error), f"Error: {error.format_message()}")
         return USAGE
     except click.Abort:
         raise KeyboardInterrupt from None
+    except OutputError:
+        raise
     except KrmFnError as error:
-        for line in error_lines(error):
-            click.echo(line, err=True)
+        say(*error.lines())
         return status_of(error)
-    sys.stdout.flush()
     return status if isinstance(status, int) else 0
+
+
+def _usage(error: click.ClickException) -> list[str]:
+    """How the command is used, where that is what was wrong."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is None:
+        return []
+    hint = f"Try '{context.command_path} {context.help_option_names[0]}' for help."
+    return [*context.get_usage().splitlines(), hint, ""]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
-import tempfile
 from collections.abc import Sequence
 
 import click
@@ -18,7 +15,8 @@ from krm_fn.cli.common import (
 from krm_fn.cli.output import FORMATS, render
 from krm_fn.config.admission import PodTemplates
 from krm_fn.errors import ConfigError
-from krm_fn.sdk.run import write_stdout
+from krm_fn.files import Write, write_files
+from krm_fn.streams import write_stdout
 from krm_fn.wire import Stream
 
 
@@ -58,26 +56,5 @@ def apply(options: Options, form: str, in_place: bool) -> int:
 
 
 def _write_back(streams: Sequence[Stream]) -> None:
-    """Each changed file by rename, its mode kept; untouched files are not written."""
-    for stream in streams:
-        if not stream.changed:
-            continue
-        mode = os.lstat(stream.name).st_mode
-        if stat.S_ISLNK(mode):
-            raise ConfigError("is a symbolic link; -i does not follow it", stream.name)
-    for stream in streams:
-        if stream.changed:
-            _replace(stream.name, stream.write())
-
-
-def _replace(name: str, data: bytes) -> None:
-    folder = os.path.dirname(name) or "."
-    descriptor, temporary = tempfile.mkstemp(prefix=".krm-fn-", dir=folder)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        os.chmod(temporary, stat.S_IMODE(os.stat(name).st_mode))
-        os.replace(temporary, name)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    """All changed files, or none; untouched files are not written."""
+    write_files([Write(s.name, s.write(), s.source()) for s in streams if s.changed])

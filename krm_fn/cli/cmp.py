@@ -8,7 +8,6 @@ Source: Argo CD cmpserver/plugin/plugin.go.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -33,11 +32,12 @@ from krm_fn.cli.common import (
 from krm_fn.cli.output import render
 from krm_fn.config.sources import manifests
 from krm_fn.errors import InputError, KrmFnError
-from krm_fn.function import admit, error_lines
+from krm_fn.function import admit
 from krm_fn.report.model import Report, count
 from krm_fn.report.text import lines
+from krm_fn.saying import json_text, one_line
 from krm_fn.sdk.object import LOCAL_CONFIG
-from krm_fn.sdk.run import write_stdout
+from krm_fn.streams import put, say, write_stdout
 from krm_fn.values import get
 from krm_fn.wire import Stream, read_stream
 
@@ -102,7 +102,7 @@ def generate(
                     raise InputError("renders to nothing: Argo CD would delete everything", ".")
                 output = [] if report.denied else render("yaml", streams, report)
     except KrmFnError as error:
-        _say(error_lines(error))
+        _say([one_line(line) for line in error.lines()])
         return status_of(error)
     _say(_verdict(report, left_out))
     write_files(options, report)
@@ -115,7 +115,7 @@ def discover() -> int:
     """Say what the folder is that `generate` would render; nothing where there is nothing."""
     tool = _tool(".")
     if tool:
-        click.echo(tool)
+        put(tool)
     return 0
 
 
@@ -127,7 +127,7 @@ def parameters(
 ) -> int:
     """Print what an Application may set, as Argo CD's UI shows it. Takes generate's options."""
     del kustomize_option, helm_option  # taken so that the plugin can give both commands the same
-    click.echo(json.dumps(announcement(options), indent=2))
+    write_stdout([json_text(announcement(options)).encode()])
     return 0
 
 
@@ -207,7 +207,7 @@ def _say(found: Sequence[str]) -> None:
         more = len(found) - VERDICT_LINES + 1
         found = [*found[: VERDICT_LINES - 1], f"... and {count(more, 'line')} more"]
     for line in found:
-        click.echo(line if len(line) <= LINE_LENGTH else line[: LINE_LENGTH - 3] + "...", err=True)
+        say(line if len(line) <= LINE_LENGTH else line[: LINE_LENGTH - 3] + "...")
 
 
 # -------------------------------------------------------------------------------- time

@@ -29,11 +29,13 @@ from krm_fn.config.admission import (
 )
 from krm_fn.config.fields import Section
 from krm_fn.config.sources import manifests
-from krm_fn.errors import ConfigError, InputError, KrmFnError
+from krm_fn.errors import ConfigError, InputError, KrmFnError, OutputError
+from krm_fn.files import looked_in, working_directory, write_file
 from krm_fn.function import admit
 from krm_fn.report import ci, jsonreport, text
 from krm_fn.report.model import Report
 from krm_fn.sdk import Severity
+from krm_fn.streams import is_terminal, read_stdin, say, write_stderr
 from krm_fn.wire import Item, Stream, read_stream
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -272,7 +274,7 @@ def _read_file(name: str, error: type[ConfigError] | type[InputError]) -> bytes:
     try:
         return Path(name).read_bytes()
     except OSError as problem:
-        raise error(f"{problem.strerror} (looked in {os.getcwd()})", name) from None
+        raise error(f"{problem.strerror} {looked_in()}", name) from None
 
 
 def read_manifests(filenames: Sequence[str], kustomize: str | None) -> Iterator[Stream]:
@@ -290,7 +292,7 @@ def read_manifests(filenames: Sequence[str], kustomize: str | None) -> Iterator[
 def read_files(name: str) -> Iterator[Stream]:
     """The manifests of a file, or in a directory and below. Raises InputError."""
     if not os.path.exists(name):
-        raise InputError(f"does not exist (looked in {os.getcwd()})", name)
+        raise InputError(f"does not exist {looked_in()}", name)
     for file in manifests(name):
         if os.path.basename(file) not in renderers.KUSTOMIZATIONS:
             yield read_stream(_read_file(file, InputError), file)
@@ -298,7 +300,7 @@ def read_files(name: str) -> Iterator[Stream]:
 
 def _read_stdin() -> Stream:
     context = click.get_current_context()
-    data = context.obj if isinstance(context.obj, bytes) else sys.stdin.buffer.read()
+    data = context.obj if isinstance(context.obj, bytes) else read_stdin()
     stream = read_stream(data)
     if not data.strip():
         raise InputError("is empty; give manifests or name them with -f", "standard input")
@@ -309,9 +311,21 @@ def _read_stdin() -> Stream:
 
 
 def program() -> list[str]:
-    """This program, as another one can start it from anywhere."""
+    """This program, as another one can start it from anywhere. Raises ConfigError."""
     script = shutil.which("krm-fn")
-    return [os.path.abspath(script)] if script else [sys.executable, "-m", "krm_fn"]
+    if script is None:
+        return [sys.executable, "-m", "krm_fn"]
+    return [os.path.normpath(os.path.join(working_directory(), script))]
+
+
+def install_file(path: Path, text: str, mode: int) -> None:
+    """Write a file of a plugin, and its folders. Raises ConfigError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(os.path.join(path.parent.resolve(), path.name), text.encode())
+        path.chmod(mode)
+    except OSError as error:
+        raise ConfigError(f"cannot be written: {error.strerror}", str(path)) from None
 
 
 # ---------------------------------------------------------------------------------------- the end
@@ -322,7 +336,7 @@ UNREADABLE = 4
 
 def status_of(error: KrmFnError) -> int:
     """The exit status that an error has on the command line."""
-    if isinstance(error, InputError):
+    if isinstance(error, InputError | OutputError):
         return UNREADABLE
     return USAGE if isinstance(error, ConfigError) else 1
 
@@ -342,21 +356,17 @@ def write_files(options: Options, report: Report) -> None:
         name, _, file = wanted.partition("=")
         body = REPORTS[name](report)
         if file:
-            try:
-                Path(file).write_text(body, encoding="utf-8")
-            except OSError as error:
-                raise ConfigError(f"--report: {error.strerror}", file) from None
+            write_file(file, body.encode())
         else:
-            click.echo(body, err=True, nl=False)
+            write_stderr(body)
 
 
 def write_lines(report: Report, color: str, *, quiet: bool = False, notes: bool = False) -> None:
     """A report's lines for people, on standard error."""
-    colour = use_colour(color, sys.stderr.isatty())
+    paint = _coloured if use_colour(color, is_terminal("stderr")) else str
     for line in text.lines(report, notes=notes):
-        if quiet and not line.startswith(Severity.ERROR.value):
-            continue
-        click.echo(_coloured(line) if colour else line, err=True, color=colour)
+        if not quiet or line.startswith(Severity.ERROR.value):
+            say(line, paint=paint)
 
 
 def _text_report(report: Report) -> str:

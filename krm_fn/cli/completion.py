@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from krm_fn.streams import put
+
 
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
@@ -18,5 +20,5 @@ def completion(context: click.Context, shell: str) -> int:
     kind = get_completion_class(shell)
     assert kind is not None
     root = context.find_root()
-    click.echo(kind(root.command, {}, "krm-fn", "_KRM_FN_COMPLETE").source())
+    put(*kind(root.command, {}, "krm-fn", "_KRM_FN_COMPLETE").source().splitlines())
     return 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from krm_fn.cli.common import (
@@ -15,6 +13,7 @@ from krm_fn.cli.common import (
 )
 from krm_fn.config.admission import Mode
 from krm_fn.report.diff import unified
+from krm_fn.streams import is_terminal, put
 
 DIFFERENT = 1
 REJECTED = 5
@@ -29,12 +28,12 @@ def diff(options: Options) -> int:
     krm-fn diff -f manifests/ -r rules/
     """
     admitted = admit_manifests(options, mode=Mode.MUTATE)
-    colour = use_colour(options.color, sys.stdout.isatty())
+    colour = use_colour(options.color, is_terminal("stdout"))
     different = False
     for stream in admitted.streams:
         for line in unified(stream, show_secrets=options.show_secrets):
             different = True
-            click.echo(_coloured(line) if colour else line, color=colour)
+            put(line, paint=_coloured if colour else str)
     write_reports(options, admitted.report)
     if admitted.report.denied:
         return REJECTED

@@ -26,15 +26,17 @@ from krm_fn.cli.common import (
     Options,
     admission_options,
     admit_manifests,
+    install_file,
     program,
     status_of,
     write_files,
 )
 from krm_fn.cli.output import render
-from krm_fn.errors import ConfigError, KrmFnError
-from krm_fn.function import error_lines
+from krm_fn.errors import ConfigError, KrmFnError, OutputError
+from krm_fn.files import write_file
 from krm_fn.report.text import lines
-from krm_fn.sdk.run import write_stdout
+from krm_fn.saying import one_line
+from krm_fn.streams import put, say, write_stdout
 
 _MARK: Final = "# Written by `krm-fn helm-plugin install`."
 _VERDICT: Final = "verdict.txt"
@@ -73,9 +75,8 @@ def install(home: str | None, name: str, options: tuple[str, ...]) -> int:
     file = folder / "plugin.yaml"
     if folder.exists() and not _is_ours(file):
         raise ConfigError("is there already and is not krm-fn's; remove it first", str(folder))
-    folder.mkdir(parents=True, exist_ok=True)
-    file.write_text(_manifest(name, options))
-    click.echo(file)
+    install_file(file, _manifest(name, options), 0o644)
+    put(str(file))
     return 0
 
 
@@ -103,7 +104,7 @@ def uninstall(home: str | None, name: str) -> int:
     folder = _folder(home, name, installing=False)
     if _is_ours(folder / "plugin.yaml"):
         shutil.rmtree(folder)
-        click.echo(folder)
+        put(str(folder))
     return 0
 
 
@@ -114,9 +115,10 @@ def verdict(home: str | None, name: str) -> int:
     """Print what the plugin said last."""
     file = _folder(home, name, installing=False) / _VERDICT
     try:
-        click.echo(file.read_text(), nl=False)
+        text = file.read_text("utf-8", "replace")
     except OSError:
         raise ConfigError("is not there: the plugin has not run yet", str(file)) from None
+    put(*text.splitlines())
     return 0
 
 
@@ -129,7 +131,7 @@ def post_render(options: Options) -> int:
         report = admitted.report
         output = [] if report.denied else render("yaml", admitted.streams, report)
     except KrmFnError as error:
-        _say(error_lines(error))
+        _say(error.lines())
         return status_of(error)
     _say(lines(report))
     write_files(options, report)
@@ -138,23 +140,23 @@ def post_render(options: Options) -> int:
 
 
 def _say(said: Sequence[str]) -> None:
-    text = "".join(f"{line}\n" for line in said)
-    click.echo(text, err=True, nl=False)
+    say(*said)
     folder = os.environ.get("HELM_PLUGIN_DIR", "")
     if not folder:
         return
-    # A plugin that was installed for all users may stand in a folder that is not ours to write.
-    with contextlib.suppress(OSError):
-        Path(folder, _VERDICT).write_text(text)
-    with contextlib.suppress(OSError), open("/dev/tty", "w", encoding="utf-8") as terminal:
-        terminal.write(text)
+    text = "".join(f"{one_line(line)}\n" for line in said).encode()
+    # A plugin that was installed for all users may stand in a folder that is not ours to write;
+    # then, and without a terminal, the verdict is on standard error only.
+    for place in (os.path.join(folder, _VERDICT), "/dev/tty"):
+        with contextlib.suppress(ConfigError, OutputError):
+            write_file(place, text)
 
 
 # ------------------------------------------------------------------------------------------ places
 
 
 def _is_ours(file: Path) -> bool:
-    return file.is_file() and file.read_text().startswith(_MARK)
+    return file.is_file() and file.read_bytes().startswith(_MARK.encode())
 
 
 def _folder(home: str | None, name: str, *, installing: bool = True) -> Path:

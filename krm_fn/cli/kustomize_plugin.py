@@ -14,10 +14,11 @@ from typing import Final
 
 import click
 
-from krm_fn.cli.common import program
+from krm_fn.cli.common import install_file, program
 from krm_fn.config.admission import API_VERSION
 from krm_fn.config.dialects import DIALECTS
 from krm_fn.errors import ConfigError
+from krm_fn.streams import put
 
 _MARK: Final = "# Written by `krm-fn kustomize-plugin install`."
 
@@ -37,14 +38,11 @@ def kustomize_plugin() -> None:
 def install(home: str | None) -> int:
     """Write the plugins, one a kind of configuration."""
     for path, option in _plugins(home):
-        if path.exists() and _MARK not in path.read_text():
+        if path.exists() and not _is_ours(path):
             raise ConfigError("is there already and is not krm-fn's; remove it first", str(path))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            f'#!/bin/sh\n{_MARK}\nexec {shlex.join(program())} apply -f - {option} "$1"\n'
-        )
-        path.chmod(0o755)
-        click.echo(path)
+        text = f'#!/bin/sh\n{_MARK}\nexec {shlex.join(program())} apply -f - {option} "$1"\n'
+        install_file(path, text, 0o755)
+        put(str(path))
     return 0
 
 
@@ -53,10 +51,14 @@ def install(home: str | None) -> int:
 def uninstall(home: str | None) -> int:
     """Remove the plugins that `install` has written."""
     for path, _ in _plugins(home):
-        if path.exists() and _MARK in path.read_text():
+        if path.exists() and _is_ours(path):
             path.unlink()
-            click.echo(path)
+            put(str(path))
     return 0
+
+
+def _is_ours(path: Path) -> bool:
+    return path.is_file() and _MARK.encode() in path.read_bytes()
 
 
 def _plugins(home: str | None) -> list[tuple[Path, str]]:

@@ -13,6 +13,7 @@ from krm_fn.errors import RuleError
 from krm_fn.function import lint as lint_rules
 from krm_fn.report import text
 from krm_fn.report.model import count
+from krm_fn.streams import put, say
 
 
 @click.command()
@@ -42,18 +43,16 @@ def lint(rules: tuple[str, ...], filenames: tuple[str, ...], namespace: str) -> 
         try:
             report = lint_rules(streams, admission, rules)
         except RuleError as error:
-            for line in str(error).splitlines():
-                click.echo(f"error {line}", err=True)
+            say(*error.lines())
             return 1
     for entry in report.objects:
         # That a rule rejects an object is what it is for.
         findings = tuple(f for f in entry.findings if f.cause is not Cause.REJECTED)
         report.objects[report.objects.index(entry)] = entry._replace(findings=findings)
     lines = text.lines(report)[:-1]
-    for line in lines:
-        click.echo(line)
+    put(*lines)
     files = sum(1 for path in rules for _ in manifests(path))
     counts = ((report.rules, "rule"), (files, "file"), (len(lines), "warning"))
     said = [count(number, noun) for number, noun in counts]
-    click.echo(f"{said[0]} in {said[1]}, {said[2]}", err=True)
+    say(f"{said[0]} in {said[1]}, {said[2]}")
     return 0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from krm_fn.report.model import Report
 from krm_fn.report.results import results
+from krm_fn.saying import json_text
 from krm_fn.values import Json
 from krm_fn.wire import Item, Stream, read_stream
 
@@ -38,7 +38,7 @@ def _left(streams: Sequence[Stream]) -> list[Item]:
 
 
 def _json(value: Any) -> bytes:
-    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+    return json_text(value).encode()
 
 
 def _documents(streams: Sequence[Stream], report: Report) -> list[bytes]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import click
 
 from krm_fn.errors import ConfigError
+from krm_fn.streams import put
 
 
 @click.command()
@@ -48,13 +49,10 @@ def pull(policies: tuple[str, ...], lock: str | None, store: str | None) -> None
             raise ConfigError(f"{policy} is a file already; there is nothing to pull")
         url = normal_url(policy)
         data = download(url)
-        try:
-            read_module(data)
-            digest = modules.put(data)
-        except OSError as error:
-            raise ConfigError(f"{modules.folder}: {error.strerror}") from None
+        read_module(data)
+        digest = modules.put(data)
         before = known.get(url)
         known[url] = digest
         write_lock(path, known)
         moved = f" (was {before})" if before not in (None, digest) else ""
-        click.echo(f"{url} {digest}{moved}")
+        put(f"{url} {digest}{moved}")

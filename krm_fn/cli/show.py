@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from krm_fn import limits
@@ -11,7 +9,8 @@ from krm_fn.cli.common import admission_file, choice, read_manifests, word, writ
 from krm_fn.config.admission import Admission, ObjectForm
 from krm_fn.function import show as show_objects
 from krm_fn.report.redact import is_secret, redact_object
-from krm_fn.sdk.run import write_stdout
+from krm_fn.saying import json_text, visible
+from krm_fn.streams import write_stdout
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
 from krm_fn.wire.stream import head_of
@@ -95,12 +94,13 @@ def _yaml(objects: list[Json]) -> bytes:
     stream = read_stream(b"")
     for value in objects:
         stream.add(value)
-    return stream.write(())
+    lines = stream.write(()).decode().split("\n")
+    return "\n".join(map(visible, lines)).encode()
 
 
 def _json(objects: list[Json]) -> bytes:
     shown = objects[0] if len(objects) == 1 else _list(objects)
-    return (json.dumps(shown, indent=2, ensure_ascii=False) + "\n").encode()
+    return json_text(shown).encode()
 
 
 def _list(objects: list[Json]) -> Json:

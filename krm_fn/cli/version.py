@@ -9,6 +9,7 @@ import click
 import yaml
 
 from krm_fn import __version__
+from krm_fn.streams import put
 
 
 @click.command()
@@ -16,12 +17,12 @@ from krm_fn import __version__
 def version(output: str) -> int:
     """Print the version."""
     if output == "text":
-        click.echo(f"krm-fn {__version__}")
+        put(f"krm-fn {__version__}")
     else:
         facts = {
             "version": __version__,
             "python": platform.python_version(),
             "pyyaml": yaml.__version__,
         }
-        click.echo(json.dumps(facts))
+        put(json.dumps(facts))
     return 0

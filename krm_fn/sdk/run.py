@@ -5,16 +5,22 @@ Source: kpt's Go SDK `go/fn` run.go, resourcelist.go, runner.go.
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, BinaryIO, Protocol
 
 from krm_fn import limits
-from krm_fn.errors import KrmFnError, OutputError
+from krm_fn.errors import KrmFnError
 from krm_fn.sdk.object import KubeObject, KubeObjects, Predicate
 from krm_fn.sdk.resourcelist import ResourceList, parse_resource_list
 from krm_fn.sdk.result import Results
+from krm_fn.streams import (
+    ReaderGoneError,
+    end_without_reader,
+    open_standard_streams,
+    read_stdin,
+    say,
+    write_stdout,
+)
 
 
 class MissingFnConfigError(KrmFnError):
@@ -134,9 +140,12 @@ def as_main(processor: ResourceListProcessor | Callable[[ResourceList], bool]) -
     """
     if not hasattr(processor, "process"):
         processor = ResourceListProcessorFunc(processor)
+    open_standard_streams()
     try:
-        output, failure = _evaluate(processor, sys.stdin.buffer.read())
+        output, failure = _evaluate(processor, read_stdin())
         write_stdout([output])
+    except ReaderGoneError:
+        return end_without_reader()
     except KrmFnError as error:
         failure = error
     if failure is not None:
@@ -145,22 +154,9 @@ def as_main(processor: ResourceListProcessor | Callable[[ResourceList], bool]) -
     return 0
 
 
-def write_stdout(parts: Iterable[bytes]) -> None:
-    """Write standard output, once, at the end. Raises OutputError."""
-    try:
-        sys.stdout.buffer.write(b"".join(parts))
-        sys.stdout.buffer.flush()
-    except OSError as error:
-        # Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        gone = isinstance(error, BrokenPipeError)
-        reason = "whoever read it has gone away" if gone else error.strerror
-        raise OutputError(f"cannot write standard output: {reason}") from None
-
-
 def log(*words: object) -> None:
-    """Print to standard error, where a function's caller shows it."""
-    print(*words, file=sys.stderr)
+    """Print a line to standard error, where a function's caller shows it."""
+    say(" ".join(map(str, words)))
 
 
 def logf(message: str, *arguments: object) -> None:

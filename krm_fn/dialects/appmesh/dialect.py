@@ -46,7 +46,7 @@ class AppMesh:
                 meshes.append(mesh)
                 findings += _remarks(rule, mesh, chosen)
         if problems:
-            raise RuleError("\n".join(problems))
+            raise RuleError.of(problems)
         on_error = options.get("onRuleError", OnRuleError.FAIL)
         plugins = (Injector(meshes, chosen, on_error),) if meshes else ()
         return Compiled(plugins, tuple(findings))

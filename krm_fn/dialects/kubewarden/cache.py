@@ -16,6 +16,7 @@ import stat
 from typing import Final
 
 from krm_fn.errors import ConfigError
+from krm_fn.files import check_links
 
 _KEY: Final = "key"
 _MAC_BYTES: Final = 32
@@ -28,6 +29,7 @@ class Cache:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         try:
+            check_links(os.path.dirname(folder))
             os.makedirs(folder, mode=0o700, exist_ok=True)
             self._check()
             self._key = self._read_key()

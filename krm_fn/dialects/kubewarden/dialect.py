@@ -53,7 +53,7 @@ class Kubewarden:
                 place = f"{rule.place()}: " if rule.place() else ""
                 problems.append(f"{place}{rule.ref}: {error}")
         if problems:
-            raise RuleError("\n".join(problems))
+            raise RuleError.of(problems)
         return Compiled(tuple(plugins), tuple(findings))
 
 

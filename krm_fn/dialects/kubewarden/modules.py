@@ -16,6 +16,7 @@ from typing import Any, Final
 from krm_fn import limits
 from krm_fn.config.sources import expand_paths
 from krm_fn.errors import ConfigError
+from krm_fn.files import make_folders, write_file
 
 LOCK: Final = "policies.lock.json"
 STORE: Final = ".krm-fn/modules"
@@ -64,13 +65,10 @@ class Store:
         return data
 
     def put(self, data: bytes) -> str:
-        """Keep a module; answers its digest."""
+        """Keep a module; answers its digest. Raises ConfigError and OutputError."""
         digest = digest_of(data)
-        os.makedirs(self.folder, exist_ok=True)
-        temporary = f"{self.path(digest)}.{os.getpid()}"
-        with open(temporary, "wb") as file:
-            file.write(data)
-        os.replace(temporary, self.path(digest))
+        make_folders(self.folder)
+        write_file(self.path(digest), data)
         return digest
 
 
@@ -99,10 +97,9 @@ def read_lock(path: str) -> dict[str, str]:
 
 
 def write_lock(path: str, modules: dict[str, str]) -> None:
-    """Write digests by URL, sorted."""
+    """Write digests by URL, sorted. Raises ConfigError and OutputError."""
     text = json.dumps({"version": _VERSION, "modules": modules}, indent=2, sort_keys=True)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text + "\n")
+    write_file(path, f"{text}\n".encode())
 
 
 class Modules:

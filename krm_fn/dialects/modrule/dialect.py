@@ -56,7 +56,7 @@ class ModRules:
             else:
                 problems += made
         if problems:
-            raise RuleError("\n".join(problems))
+            raise RuleError.of(problems)
         on_error = options.get("onRuleError", OnRuleError.FAIL)
         plugins = (KubeMod(in_order(compiled, scope), scope, on_error),) if compiled else ()
         return Compiled(plugins, tuple(findings))

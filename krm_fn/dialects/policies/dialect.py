@@ -92,7 +92,7 @@ class Policies:
             _check_section(section)
             return Compiled((), tuple(reading.findings))
         if reading.problems:
-            raise RuleError("\n".join(reading.problems))
+            raise RuleError.of(reading.problems)
         bound = _bound(reading)
         plugins = _plugins(bound, section, options, cluster)
         if validate:
@@ -139,7 +139,7 @@ class Policies:
             for ref, path, message in plugin.compile_errors()
         ]
         if problems:
-            raise RuleError("\n".join(problems))
+            raise RuleError.of(problems)
 
 
 def _decoded(rule: Rule, reading: _Reading) -> Json | None:

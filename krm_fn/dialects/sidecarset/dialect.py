@@ -36,7 +36,7 @@ class SidecarSets:
             except DecodeError as error:
                 problems.append(_problem(rule, error.path, error.message))
         if problems:
-            raise RuleError("\n".join(problems))
+            raise RuleError.of(problems)
         findings = [*_refusals(rules, sets, chosen, cluster), *_remarks(rules, sets)]
         plugins = (Kruise(sets, chosen),) if sets else ()
         return Compiled(plugins, tuple(findings))
@@ -70,7 +70,7 @@ def _refusals(
             else:
                 yield _warning(rule, _path(text), f"Kruise would refuse this set: {text}")
     if fatal:
-        raise RuleError("\n".join(fatal))
+        raise RuleError.of(fatal)
     if without_list:
         message = (
             f"patchPodMetadata is not checked: ConfigMap kruise-system/{CONFIG_MAP} with the key "
