@@ -67,11 +67,13 @@ _OPTIONS: Final = {
 }
 
 
-def request_value(request: Request, matched: Matched, resource: Matched | None = None) -> Any:
+def request_value(
+    request: Request, matched: Matched, resource: Matched | None = None, *, in_place: bool = True
+) -> Any:
     """The value of `request`.
 
     `matched` is what the constraints matched; `resource` is what `request.resource` names, where
-    that is something else.
+    that is something else. `in_place`: read as its Go type, as since Kubernetes 1.37.
     """
     head = request.head
     version = head.api_version.rpartition("/")[2]
@@ -104,7 +106,7 @@ def request_value(request: Request, matched: Matched, resource: Matched | None =
         "dryRun": request.dry_run,
         "options": {"kind": _OPTIONS[request.operation], "apiVersion": "meta.k8s.io/v1"},
     }
-    return views.request(value)
+    return views.request(value) if in_place else value
 
 
 _METADATA: Final = frozenset(
@@ -116,10 +118,10 @@ _METADATA: Final = frozenset(
 )
 
 
-def namespace_value(namespace: Json | None) -> Any:
+def namespace_value(namespace: Json | None, *, in_place: bool = True) -> Any:
     """The value of `namespaceObject` from a Namespace that was decoded; None where there is none.
 
-    Of its metadata only what the API server exposes.
+    Of its metadata only what the API server exposes. `in_place` as in `request_value`.
     """
     if namespace is None:
         return None
@@ -131,7 +133,7 @@ def namespace_value(namespace: Json | None) -> Any:
         "spec": _set_parts(namespace.get("spec")),
         "status": _set_parts(namespace.get("status")),
     }
-    return views.namespace(shown)
+    return views.namespace(shown) if in_place else shown
 
 
 def _set_parts(value: Json | None) -> Json:

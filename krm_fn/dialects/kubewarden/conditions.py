@@ -14,15 +14,16 @@ from krm_fn.admission.conditions import MatchConditions
 from krm_fn.admission.matching import Matched
 from krm_fn.dialects.kubewarden.review import as_version
 from krm_fn.errors import CompileError, ConfigError
-from krm_fn.kube.cel import STORED, Variables, environment, parse_version
+from krm_fn.kube.cel import Variables, environment, parse_version, version_of_new
+from krm_fn.kube.schema import Schemas
 
 
 class CelConditions:
     """The conditions of one policy. Raises ConfigError for one that does not compile."""
 
     def __init__(self, sources: Sequence[str], kubernetes_version: str) -> None:
-        version = parse_version(kubernetes_version) if kubernetes_version else STORED
-        known = environment(version)
+        release = parse_version(kubernetes_version) if kubernetes_version else Schemas().version
+        known = environment(version_of_new(release))
         variables = Variables(known)
         self._conditions = MatchConditions(sources, variables.extend(known), variables)
         for n, expression in enumerate(self._conditions.expressions):

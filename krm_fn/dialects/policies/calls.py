@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from krm_fn.admission import Cluster, Request
 from krm_fn.admission.matching import Answer, Constraints, Matched, match, own_namespace
+from krm_fn.dialects.policies.patching import as_json
 from krm_fn.dialects.policies.spec import DENY, Binding, ParamKind, ParamRef, Policy
 from krm_fn.errors import DecodeError
 from krm_fn.kube.resources import built_in
@@ -225,6 +226,9 @@ class Switchboard:
             value = self._params_form({**value, "apiVersion": kind.api_version})
         except DecodeError as error:
             raise ConfigurationError(f"params cannot be read: {error.message}") from None
+        if not built_in:
+            # The API server has stored them as JSON, in which 2.0 is 2.
+            value = as_json(value)
         return Param(namespace, str(get(value, ("metadata", "name"), "")), value, built_in)
 
 

@@ -41,8 +41,9 @@ class TypesOnly:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a run knows. `version` is that of expressions: (1, 37).
+    """What a run knows. `version` is that of the libraries of expressions: (1, 36).
 
+    `in_place`: expressions read Go's types in place, as since Kubernetes 1.37.
     `typed` makes typed objects without defaults. `stored` gives params as the API server stores
     them. `as_written`: objects come as they are written, and policies see their types only.
     `lint`: policies are evaluated in the reverse order, too.
@@ -50,6 +51,7 @@ class Settings:
 
     schemas: Schemas
     version: tuple[int, int]
+    in_place: bool
     typed: Served
     cluster: Cluster
     authorizer: Authorizer

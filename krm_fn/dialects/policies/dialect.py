@@ -32,7 +32,7 @@ from krm_fn.dialects.policies.spec import (
 from krm_fn.dialects.policies.validating import ValidatingPolicies
 from krm_fn.dialects.policies.validation import Problem, of_binding, of_policy
 from krm_fn.errors import DecodeError, RuleError
-from krm_fn.kube.cel import STORED, parse_version
+from krm_fn.kube.cel import READ_IN_PLACE_SINCE, STORED, parse_version, version_of_new
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
 from krm_fn.kube.served.strict import unknown_fields
@@ -224,12 +224,14 @@ def _plugins(
     deduce, guard, authorizer = _read_section(section)
     version = options.get("kubernetesVersion") or ""
     schemas = Schemas(version)
+    release = parse_version(version) if version else schemas.version
     typed = Served(schemas, cluster.crd)
     served: Serves | None = options.get("served")
     makes: Serves = served if served is not None else TypesOnly(typed)
     settings = Settings(
         schemas,
-        parse_version(version) if version else STORED,
+        version_of_new(release) if options.get("validate", True) else STORED,
+        release >= READ_IN_PLACE_SINCE,
         typed,
         cluster,
         authorizer,

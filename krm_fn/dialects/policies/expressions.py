@@ -167,12 +167,19 @@ class Circumstances:
     """What all policies see of one request besides the object."""
 
     def __init__(
-        self, request: Request, cluster: Cluster, served: Served, authorizer: Authorizer
+        self,
+        request: Request,
+        cluster: Cluster,
+        served: Served,
+        authorizer: Authorizer,
+        *,
+        in_place: bool,
     ) -> None:
         self.request = request
         self._cluster = cluster
         self._served = served
         self._answers = authorizer
+        self._in_place = in_place
         self._requests: dict[tuple[Matched, Matched], Any] = {}
         head = request.head
         version = head.api_version.rpartition("/")[2]
@@ -191,7 +198,7 @@ class Circumstances:
         return {
             "request": self._request_value(call.matched, call.matched),
             "namespaceObject": namespace,
-            "params": params_value(call, schemas),
+            "params": self._params(call, schemas),
             **self._authorizer(compiled),
         }
 
@@ -202,7 +209,7 @@ class Circumstances:
         return {
             "request": self._request_value(call.matched, self._own),
             "namespaceObject": None,
-            "params": params_value(call, schemas),
+            "params": self._params(call, schemas),
             **self._authorizer(compiled),
         }
 
@@ -214,7 +221,9 @@ class Circumstances:
     def _request_value(self, matched: Matched, resource: Matched) -> Any:
         key = matched, resource
         if key not in self._requests:
-            self._requests[key] = request_value(self.request, matched, resource)
+            self._requests[key] = request_value(
+                self.request, matched, resource, in_place=self._in_place
+            )
         return self._requests[key]
 
     def namespace(self) -> Any:
@@ -227,20 +236,19 @@ class Circumstances:
                     value = self._served.typed(value)
                 except DecodeError:
                     value = {"metadata": {"name": self.request.namespace}}
-                self._namespace = namespace_value(value)
+                self._namespace = namespace_value(value, in_place=self._in_place)
         return self._namespace
 
-
-def params_value(call: Call, schemas: Schemas) -> Any:
-    """The value of `params`."""
-    param: Param | None = call.param
-    if param is None:
-        return None
-    kind = call.policy.param_kind
-    schema = schemas.kind(kind.api_version, kind.kind) if kind is not None else None
-    if schema is None:
-        return param.value
-    value = param.value
-    if call.policy.mutations:
-        value = {key: part for key, part in value.items() if key not in ("apiVersion", "kind")}
-    return struct_view(value, schema.struct)
+    def _params(self, call: Call, schemas: Schemas) -> Any:
+        """The value of `params`."""
+        param: Param | None = call.param
+        if param is None:
+            return None
+        kind = call.policy.param_kind
+        schema = schemas.kind(kind.api_version, kind.kind) if kind is not None else None
+        value = param.value
+        if schema is None:
+            return value
+        if call.policy.mutations:
+            value = {key: part for key, part in value.items() if key not in ("apiVersion", "kind")}
+        return struct_view(value, schema.struct) if self._in_place else value

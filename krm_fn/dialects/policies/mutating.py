@@ -271,7 +271,11 @@ class _Pass:
                 case Noted(policy, what):
                     self.tell(Cause.WARNING, policy, what)
         circumstances = Circumstances(
-            self.request, self.cluster, self.settings.typed, self.settings.authorizer
+            self.request,
+            self.cluster,
+            self.settings.typed,
+            self.settings.authorizer,
+            in_place=self.settings.in_place,
         )
         for call in reversed(calls) if self.reverse else calls:
             self.call(call, circumstances)
@@ -291,7 +295,8 @@ class _Pass:
             copy = Copy(call.matched, self.request, schemas, lazy=False)
             self.copies[call.matched] = copy
         if policy.conditions:
-            copy.read_in_place()
+            if self.settings.in_place:
+                copy.read_in_place()
             seen = {**circumstances.condition_bindings(call, compiled, schemas), **copy.bindings()}
             decision = compiled.decide(seen)
             if decision.error or decision.ignored:

@@ -297,7 +297,11 @@ class _Run:
 
     def run(self) -> None:
         circumstances = Circumstances(
-            self.request, self.cluster, self.settings.typed, self.settings.authorizer
+            self.request,
+            self.cluster,
+            self.settings.typed,
+            self.settings.authorizer,
+            in_place=self.settings.in_place,
         )
         for found in self.plugin._switchboard.find(self.request, self.cluster):
             match found:
@@ -316,7 +320,7 @@ class _Run:
         schemas = self.settings.schemas
         copy = self.copies.get(call.matched)
         if copy is None:
-            copy = Copy(call.matched, self.request, schemas, lazy=True)
+            copy = Copy(call.matched, self.request, schemas, lazy=self.settings.in_place)
             self.copies[call.matched] = copy
         objects = copy.bindings()
         if call.policy.conditions:

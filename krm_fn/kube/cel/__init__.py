@@ -13,12 +13,19 @@ cost together, `views` the typed request, `patches` what a mutation's value mean
 loaded before an expression is compiled.
 """
 
-from krm_fn.kube.cel.environments import STORED, environment, parse_version
+from krm_fn.kube.cel.environments import (
+    READ_IN_PLACE_SINCE,
+    STORED,
+    environment,
+    parse_version,
+    version_of_new,
+)
 from krm_fn.kube.cel.evaluation import Pool, PoolError, evaluate
 from krm_fn.kube.cel.patches import json_patch, object_patch
 from krm_fn.kube.cel.variables import Variables
 
 __all__ = [
+    "READ_IN_PLACE_SINCE",
     "STORED",
     "Pool",
     "PoolError",
@@ -28,4 +35,5 @@ __all__ = [
     "json_patch",
     "object_patch",
     "parse_version",
+    "version_of_new",
 ]

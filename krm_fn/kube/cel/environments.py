@@ -31,6 +31,20 @@ STORED: Final = (1, 1_000)
 """The version under which stored policies are evaluated: everything that there is."""
 
 
+READ_IN_PLACE_SINCE: Final = (1, 37)
+"""The release since which CEL reads Go's types in place, with stricter rules than JSON's."""
+
+
+def version_of_new(release: tuple[int, int]) -> tuple[int, int]:
+    """The version whose libraries an expression may use when a server of a release creates it.
+
+    That is the server's minimum compatibility version, so that the release before still can read
+    what is stored. Source: apiserver v0.37, pkg/cel/environment/base.go.
+    """
+    major, minor = release
+    return major, minor - 1
+
+
 def parse_version(text: str) -> tuple[int, int]:
     """`1.33` as numbers; a patch or a `v` in front is ignored. Raises ValueError."""
     major, _, minor = text.removeprefix("v").partition(".")

@@ -171,6 +171,41 @@ def test_an_ignored_budget_is_one_note() -> None:
     assert len(outcome.findings) == 1
 
 
+@pytest.mark.parametrize(("version", "status"), [("1.36", 0), ("1.37", 1), ("", 1)])
+def test_types_are_read_in_place_since_1_37(version: str, status: int) -> None:
+    # A list of a Go type takes no index but an int, one of JSON takes any whole number.
+    policies = [
+        validating({"expression": "object.spec.template.spec.containers[0u].name == 'a'"}),
+        validating({"expression": "request.userInfo.groups[dyn(0u)] != ''"}, name="request"),
+    ]
+    context = {"kubernetesVersion": version} if version else {}
+    for policy in policies:
+        done, _ = call([policy], [deployment({"name": "a", "image": "b"})], context=context)
+        assert done.status == status, done.stderr
+
+
+@pytest.mark.parametrize(("version", "status"), [("1.36", 0), ("1.37", 1)])
+def test_live_maps_may_be_values_of_a_patch_before_1_37(version: str, status: int) -> None:
+    copies = mutating(
+        patch('[JSONPatch{op: "add", path: "/data", value: object.metadata.labels}]'),
+        matchConditions=[{"name": "c", "expression": "true"}],
+    )
+    live = config_map({"x": "y"}, labels={"a": "b"})
+    done, answer = call([copies], [live], context={"kubernetesVersion": version})
+    assert done.status == status
+    assert answer["items"][0]["data"] == ({"x": "y"} if status else {"a": "b"})
+
+
+def test_whole_numbers_of_custom_params_are_ints() -> None:
+    limit = {**WIDGET, "kind": "Limit", "metadata": {"name": "l", "namespace": "shop"}, "n": 2.0}
+    policy = validating(
+        {"expression": "params.n + 1 == 3"},
+        paramKind={"apiVersion": "shop.example/v1", "kind": "Limit"},
+    )
+    bound = [binding(policy, paramRef={"name": "l"})]
+    assert judge(policy, config_map(), known=[limit], bindings=bound).denial is None
+
+
 def test_a_kind_without_a_schema_fails_unless_it_may_be_deduced() -> None:
     grow = mutating(apply("Object{spec: Object.spec{size: 2}}"))
     with pytest.raises(Denied, match="Kind=Widget not found") as e:

@@ -356,3 +356,34 @@ def test_params_without_an_action_for_missing_ones_are_taken_as_deny() -> None:
 def test_v1alpha1_fills_in_the_action_for_missing_params() -> None:
     bound = {**binding(FINE, paramRef={"name": "a"}), "apiVersion": f"{GROUP}/v1alpha1"}
     assert compiled([FINE], [bound], cluster_of(), validate=True)[1] == ()
+
+
+GATES = [
+    ("semver('1.2.3').major() == 1", "1.33", "1.34"),
+    ("lists.range(2).size() == 2", "1.34", "1.35"),
+    ("[1].includes(1)", "1.37", "1.38"),
+]
+
+
+@pytest.mark.parametrize(("expression", "too_old", "first"), GATES)
+def test_a_new_expression_has_what_the_release_before_had(
+    expression: str, too_old: str, first: str
+) -> None:
+    def load(version: str) -> None:
+        policy = changed(JUDGE, validations=[{"expression": expression}])
+        options = {"validate": True, "kubernetesVersion": version}
+        compiled([policy], None, cluster_of(), **options)
+
+    load(first)
+    with pytest.raises(RuleError, match="undeclared reference"):
+        load(too_old)
+
+
+def test_without_a_version_the_rule_of_the_newest_release_holds() -> None:
+    def load(expression: str) -> None:
+        policy = changed(JUDGE, validations=[{"expression": expression}])
+        compiled([policy], None, cluster_of(), validate=True)
+
+    load("[1].sort() == [1]")
+    with pytest.raises(RuleError, match="undeclared reference to 'includes'"):
+        load("[1].includes(1)")

@@ -20,6 +20,7 @@ from krm_fn.kube.cel import (
     json_patch,
     object_patch,
     parse_version,
+    version_of_new,
 )
 from krm_fn.lang.cel import types
 
@@ -170,3 +171,20 @@ def test_a_list_of_patches_is_a_json_patch() -> None:
     )
     (operation,) = json_patch(evaluate(program, {}, Pool()).value)
     assert operation == {"op": "add", "path": "/metadata/labels/a~1b", "value": "c"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "first"),
+    [
+        ("cidr('10.0.0.0/8').prefixLength() == 8", (1, 31)),
+        ("semver('1.2.3').major() == 1", (1, 34)),
+        ("lists.range(2).size() == 2", (1, 35)),
+        ("[1].includes(1)", (1, 38)),
+    ],
+)
+def test_a_new_expression_may_use_a_library_a_release_after_it_came(
+    expression: str, first: tuple[int, int]
+) -> None:
+    environment(version_of_new(first)).compile(expression)
+    with pytest.raises(CompileError, match="undeclared reference"):
+        environment(version_of_new((1, first[1] - 1))).compile(expression)
