@@ -29,7 +29,7 @@ from krm_fn.config.admission import from_document
 from krm_fn.dialects.kubewarden.dialect import DIALECT
 from krm_fn.dialects.kubewarden.flags import make_engine
 from krm_fn.dialects.kubewarden.wapc import Session
-from krm_fn.function import admit
+from krm_fn.function import admit, stages_of
 from krm_fn.wire import read_stream
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -129,7 +129,7 @@ def pipeline(data: bytes) -> Callable[[], None]:
     def run() -> None:
         with limits.deep_stack():
             stream = read_stream(data)
-            report = admit([stream], configuration)
+            report = admit([stream], stages_of(configuration, [stream]))
             out = stream.write(())
         assert not report.denied
         assert out.count(b"team: blue") == data.count(b"kind: Deployment")

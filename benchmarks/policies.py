@@ -137,7 +137,7 @@ def compiled(rules: str) -> tuple[Plugin, Chain, Cluster]:
     found = RuleSet()
     found.add_documents(rules.encode(), "rules.yaml")
     cluster = Cluster()
-    served = served_form(admission, cluster)
+    served = served_form(admission, {})
     plugins, _ = compile_rules(found, admission, cluster, served)
     return plugins[0], Chain(plugins, Circumstances(), Trace(), served), cluster
 

@@ -6,7 +6,7 @@ around it: a ResourceList in, the list with results out, and an exit status.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from krm_fn import limits
@@ -14,6 +14,7 @@ from krm_fn.admission import (
     Cause,
     Chain,
     Circumstances,
+    Cluster,
     Finding,
     Plugin,
     RuleRef,
@@ -31,12 +32,14 @@ from krm_fn.config.dialects import is_target
 from krm_fn.config.sources import (
     IMAGE_RULES,
     RuleSet,
+    Stage,
     collect,
+    image_stage,
     is_twin,
 )
 from krm_fn.errors import ConfigError, InputError, KrmFnError
 from krm_fn.kube.podtemplates import has_templates
-from krm_fn.prepare import compile_rules, known_cluster, old_objects, served_form
+from krm_fn.prepare import Caller, compile_rules, known_cluster, old_objects
 from krm_fn.report.model import ObjectReport, Outcome, Report
 from krm_fn.report.results import results
 from krm_fn.report.text import lines
@@ -92,9 +95,11 @@ def run(data: bytes, environment: Mapping[str, str]) -> Done:
 def process(resource_list: ResourceList, image_rules: str = "") -> Report:
     """Admit a ResourceList as its functionConfig says, and put the results into it."""
     stream = resource_list.stream
-    admission = from_function_config(stream.function_config)
-    report = admit([stream], admission, stream.function_config, image_rules)
-    if admission.kustomize_validator:
+    config = stream.function_config
+    options = from_function_config(config)
+    stages = stages_of(options, [stream], (), config, image_rules)
+    report = admit([stream], stages, config, Caller.FUNCTION)
+    if options.kustomize_validator:
         resource_list.drop_all()
     resource_list.results = results(report)
     return report
@@ -105,63 +110,156 @@ def error_lines(error: KrmFnError) -> list[str]:
     return [one_line(line) for line in error.lines()]
 
 
-def admit(
+def stages_of(
+    options: Admission,
     streams: Sequence[Stream],
-    admission: Admission,
+    rule_paths: Sequence[str] = (),
     function_config: Item | None = None,
     image_rules: str = "",
-    rule_paths: Sequence[str] = (),
+) -> list[Stage]:
+    """The stages of a run with one configuration: its own, and the image's behind it.
+
+    `rule_paths` are those of the command line. Raises ConfigError and RuleError.
+    """
+    items = [item for stream in streams for item in stream.items]
+    rules = collect(options, items, function_config, rule_paths)
+    return staged(Stage(options, rules), image_rules=image_rules)
+
+
+def staged(*stages: Stage, image_rules: str = "") -> list[Stage]:
+    """The stages of a run, the least trusted first; the rules of the image come last.
+
+    Raises ConfigError where there is no rule at all.
+    """
+    ordered = [stage for stage in stages if stage.rules.rules]
+    if image_rules:
+        image = image_stage(image_rules)
+        for stage in ordered:
+            stage.rules.leave_to(image.rules)
+        ordered = [stage for stage in ordered if stage.rules.rules] + [image]
+    if not ordered:
+        raise ConfigError(NO_RULES, details=EXAMPLE.splitlines())
+    return ordered
+
+
+def admit(
+    streams: Sequence[Stream],
+    stages: Sequence[Stage],
+    function_config: Item | None = None,
+    caller: Caller = Caller.COMMAND,
     *,
     lint: bool = False,
 ) -> Report:
-    """Admit every item of the streams and edit them in place.
+    """Admit every item of the streams and edit them in place, one stage after the other.
 
     `lint`: also look for what depends on the order of rules that have none.
     Raises KrmFnError for what cannot be read; what rules say is in the report.
     """
-    items = [item for stream in streams for item in stream.items]
-    rules = collect(admission, items, function_config, image_rules, rule_paths)
-    if not rules.rules:
-        raise ConfigError(NO_RULES, details=EXAMPLE.splitlines())
-    cluster = known_cluster(items, admission, rules)
-    served = served_form(admission, cluster)
-    plugins, findings = compile_rules(rules, admission, cluster, served, lint=lint)
-    context = admission.context
-    circumstances = Circumstances(context.operation, context.user, admission.strict)
-    chain = Chain(plugins, circumstances, Trace(), served)
-    targets = [item for item in items if _is_target(item, admission, function_config)]
-    report = Report(
-        len(targets),
-        len(rules.rules),
-        findings=findings,
-        with_changes=admission.results.changes,
-        limit=admission.results.limit,
-    )
-    runner = Runner(chain, admission, cluster, old_objects(admission))
-    reports = runner.admit_all(targets)
-    report.objects = [reports[item] for item in targets if item in reports]
-    if admission.pod_templates is PodTemplates.PREVIEW and admission.mode is Mode.MUTATE:
-        put_previews(streams, runner.previews)
-    heads = [(item.head, cluster.namespace_of(item.head)) for item in targets]
-    pods = [
-        (head, (Head("v1", "Pod", namespace, ""), namespace))
-        for head, namespace in heads
-        if has_templates(head.group, head.kind, admission.extra_pod_templates)
-    ]
-    told: set[RuleRef] = set()
-    if admission.pod_templates is PodTemplates.IGNORE:
-        left = list(_templates_left(plugins, pods))
-        told.update(rule for note in left for rule in note.rules)
-        report.findings += left
-    else:
-        heads += [pod for _, pod in pods]
-    if heads:
-        unseen = (finding for plugin in plugins for finding in plugin.unseen(heads))
-        report.findings += (
-            f for f in unseen if f.cause is not Cause.NOTE or told.isdisjoint(f.rules)
-        )
-    _check_empty(items, admission, report)
+    results = stages[0].options.results
+    report = Report(with_changes=results.changes, limit=results.limit)
+    for n in range(len(stages)):
+        one = _Stage(streams, stages[n:], function_config, caller, lint=lint).run()
+        report = one if n == 0 else report.followed_by(one)
+    if len(stages) > 1:
+        order = {item: n for n, item in enumerate(i for s in streams for i in s.items)}
+        report.objects.sort(key=lambda entry: order[entry.item])
     return report
+
+
+_ROUNDS: Final = 4
+"""How often a stage starts again because it dropped what it had decided by."""
+
+
+class _Stage:
+    """One stage: its rules compiled, and each item admitted by them."""
+
+    def __init__(
+        self,
+        streams: Sequence[Stream],
+        stages: Sequence[Stage],
+        function_config: Item | None,
+        caller: Caller,
+        *,
+        lint: bool,
+    ) -> None:
+        self.streams = streams
+        self.items = [i for stream in streams for i in stream.items if not i.dropped]
+        self.stages = stages
+        self.options = stages[0].options
+        self.rules = stages[0].rules
+        self.caller = caller
+        self.lint = lint
+        self.targets = [i for i in self.items if _is_target(i, self.options, function_config)]
+        self.old_objects = old_objects(self.options)
+
+    def run(self) -> Report:
+        before = {item: item.replaced for item in self.items}
+        dropped: dict[Item, ObjectReport] = {}
+        for _ in range(_ROUNDS):
+            report, read = self._admit(dropped)
+            gone = {e.item: e for e in report.objects if e.outcome is Outcome.DROPPED}
+            again = any(item in read for item in gone if item not in dropped)
+            dropped = gone
+            if not again:
+                return report
+            # Others were decided by an object that does not reach the cluster.
+            for item in self.items:
+                if item not in dropped:
+                    item.replace(before[item] or item.original)
+        message = "objects are dropped by which others were decided; set onReject: Fail to see them"
+        report.findings.append(Finding(Cause.FAILED, True, message))
+        return report
+
+    def _admit(self, dropped: Mapping[Item, ObjectReport]) -> tuple[Report, Container[Item]]:
+        options = self.options
+        known = known_cluster(self.items, self.stages, self.caller)
+        plugins, findings = compile_rules(
+            self.rules, options, known.cluster, known.served, lint=self.lint
+        )
+        context = options.context
+        circumstances = Circumstances(context.operation, context.user, options.strict)
+        chain = Chain(plugins, circumstances, Trace(), known.served)
+        report = Report(
+            len(self.targets),
+            len(self.rules.rules),
+            findings=[*self.rules.findings, *findings],
+            with_changes=options.results.changes,
+            limit=options.results.limit,
+        )
+        runner = Runner(chain, options, known.cluster, self.old_objects, self.caller)
+        targets = [item for item in self.targets if item not in dropped]
+        reports = {**dropped, **runner.admit_all(targets)}
+        report.objects = [reports[item] for item in self.targets if item in reports]
+        if options.pod_templates is PodTemplates.PREVIEW and options.mode is Mode.MUTATE:
+            put_previews(self.streams, runner.previews)
+        report.findings += runner.findings()
+        report.findings += known.findings()
+        report.findings += self._without_candidates(plugins, known.cluster)
+        _check_empty(self.items, options, report)
+        return report, known.stored.read
+
+    def _without_candidates(self, plugins: Sequence[Plugin], cluster: Cluster) -> Iterator[Finding]:
+        """What there is to say of rules that could see none of the objects."""
+        options = self.options
+        heads = [(item.head, cluster.namespace_of(item.head)) for item in self.targets]
+        pods = [
+            (head, (Head("v1", "Pod", namespace, ""), namespace))
+            for head, namespace in heads
+            if has_templates(head.group, head.kind, options.extra_pod_templates)
+        ]
+        told: set[RuleRef] = set()
+        if options.pod_templates is PodTemplates.IGNORE:
+            for note in _templates_left(plugins, pods):
+                told.update(note.rules)
+                yield note
+        else:
+            heads += [pod for _, pod in pods]
+        if not heads:
+            return
+        for plugin in plugins:
+            for finding in plugin.unseen(heads):
+                if finding.cause is not Cause.NOTE or told.isdisjoint(finding.rules):
+                    yield finding
 
 
 def lint(streams: Sequence[Stream], admission: Admission, rule_paths: Sequence[str]) -> Report:
@@ -169,15 +267,15 @@ def lint(streams: Sequence[Stream], admission: Admission, rule_paths: Sequence[s
 
     Raises KrmFnError where a rule cannot be read or does not compile.
     """
-    rules = collect(admission, [], None, "", rule_paths)
-    cluster = known_cluster([], admission, rules)
-    served = served_form(admission, cluster)
-    _, findings = compile_rules(rules, admission, cluster, served, lint=True)
+    stage = Stage(admission, collect(admission, [], None, rule_paths))
+    known = known_cluster([], [stage])
+    rules = stage.rules
+    _, findings = compile_rules(rules, admission, known.cluster, known.served, lint=True)
     report = Report(rules=len(rules.rules), with_changes=False)
     if any(stream.items for stream in streams):
-        report = admit(streams, admission, rule_paths=rule_paths, lint=True)
-        known = {finding.message for finding in findings}
-        report.findings = [f for f in report.findings if f.message not in known]
+        report = admit(streams, [stage], lint=True)
+        messages = {finding.message for finding in findings}
+        report.findings = [f for f in report.findings if f.message not in messages]
     report.findings = [*findings, *report.findings]
     return report
 
@@ -188,8 +286,7 @@ def show(streams: Sequence[Stream], admission: Admission) -> tuple[list[Json], R
     Raises KrmFnError for what cannot be read.
     """
     items = [item for stream in streams for item in stream.items]
-    cluster = known_cluster(items, admission, RuleSet([], []))
-    served = served_form(admission, cluster)
+    known = known_cluster(items, [Stage(admission, RuleSet())])
     shown: list[Json] = []
     report = Report(with_changes=False)
     for item in items:
@@ -199,8 +296,8 @@ def show(streams: Sequence[Stream], admission: Admission) -> tuple[list[Json], R
         if not admission.match.fits(item.head, value):
             continue
         report.total += 1
-        namespace = cluster.namespace_of(item.head)
-        sight = look(value, namespace, served, strict=admission.strict)
+        namespace = known.cluster.namespace_of(item.head)
+        sight = look(value, namespace, known.served, strict=admission.strict)
         shown.append(sight.shown(value))
         if sight.findings:
             outcome = Outcome.REJECTED if admission.strict else Outcome.UNCHANGED

@@ -7,17 +7,25 @@ module neither rules nor bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 from krm_fn.admission import Cause, Chain, Cluster, Finding, RuleRef, Verdict, net_changes
 from krm_fn.admission.checks import idempotence
 from krm_fn.admission.cluster import Identity
 from krm_fn.admission.pods import admit_templates, is_preview, preview_templates
 from krm_fn.admission.sight import look
-from krm_fn.config.admission import Admission, Idempotency, Mode, OnReject, PodTemplates
+from krm_fn.config.admission import (
+    Admission,
+    Idempotency,
+    LocalConfig,
+    Mode,
+    OnReject,
+    PodTemplates,
+)
 from krm_fn.errors import InputError
 from krm_fn.kube.podtemplates import has_templates
-from krm_fn.prepare import is_namespace, without_marks
+from krm_fn.prepare import LOCAL_CONFIG, Caller, is_namespace, without_marks
 from krm_fn.report.model import ObjectReport, Outcome
 from krm_fn.values import Json, get
 from krm_fn.wire import Head, Item, Stream
@@ -33,8 +41,11 @@ class Runner:
         admission: Admission,
         cluster: Cluster,
         old_objects: Mapping[Identity, Json],
+        caller: Caller = Caller.COMMAND,
     ) -> None:
         self.chain = chain
+        self._skips_local = _skips_local(admission, caller)
+        self._skipped: list[Head] = []
         self.admission = admission
         self.cluster = cluster
         self.old_objects = old_objects
@@ -63,7 +74,10 @@ class Runner:
         if not wanted and not self.admission.strict:
             return
         value = value_of(item)
-        if _is_local(value) or not self.admission.match.fits(head, value):
+        if not self.admission.match.fits(head, value):
+            return
+        if self._skips_local and _is_local(value):
+            self._skipped.append(head)
             return
         if not wanted:
             sight = look(value, namespace, self.chain.served, strict=True)
@@ -80,6 +94,19 @@ class Runner:
             verdict = self._preview(head, verdict, namespace)
         verdict = self._judge(verdict, admit)
         reports[item] = self._carry_out(item, namespace, verdict)
+
+    def findings(self) -> Iterator[Finding]:
+        """What there is to say of objects that were left alone; complete after `admit_all`."""
+        if self._skipped:
+            names = [f"{head.kind} {head.name}" for head in self._skipped[:_NAMED]]
+            names += ["..."] if len(self._skipped) > _NAMED else []
+            number = len(self._skipped)
+            message = (
+                f"left alone, since {LOCAL_CONFIG} keeps {'it' if number == 1 else 'them'} out of "
+                f"the cluster: {', '.join(names)} ({number}); match.localConfig: Admit admits such "
+                "objects"
+            )
+            yield Finding(Cause.NOTE, False, message)
 
     def _wants(self, head: Head, namespace: str) -> bool:
         if self.chain.wants(head, namespace):
@@ -173,6 +200,7 @@ def put_previews(streams: Sequence[Stream], previews: Mapping[Head, Sequence[Jso
                     item.dropped = True
                 else:
                     item.replace(pod)
+        stream.added = [value for value in stream.added if head_of(value) not in wanted]
         for pod in wanted.values():
             stream.add(pod)
 
@@ -190,7 +218,15 @@ def _may_be_dropped(head: Head) -> bool:
     return head.kind not in ("Namespace", "CustomResourceDefinition", "Kptfile")
 
 
+def _skips_local(options: Admission, caller: Caller) -> bool:
+    """Whether objects with local-config are left alone: kpt and kustomize do not apply them."""
+    if options.match.local_config is None:
+        return caller is Caller.FUNCTION
+    return options.match.local_config is LocalConfig.SKIP
+
+
 def _is_local(value: Json) -> bool:
-    return bool(
-        get(value, ("metadata", "annotations", "config.kubernetes.io/local-config")) == "true"
-    )
+    return bool(get(value, ("metadata", "annotations", LOCAL_CONFIG)) == "true")
+
+
+_NAMED: Final = 3

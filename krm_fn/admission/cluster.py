@@ -33,26 +33,36 @@ class Namespace(NamedTuple):
 class Cluster:
     """The view of the cluster that plugins get. Immutable; `with_admitted` gives a new one.
 
-    Objects are given as functions, so that one that nobody asks for is never parsed.
+    Objects are given as functions, so that one that nobody asks for is never parsed; one that turns
+    out not to reach the cluster is None. `fixed` names the Namespaces that no item changes;
+    `stored` makes of a Namespace's manifest what the API server holds.
     """
 
     def __init__(
         self,
-        objects: Mapping[Identity, Callable[[], Json]] | None = None,
+        objects: Mapping[Identity, Callable[[], Json | None]] | None = None,
         namespaces: Mapping[str, Json] | None = None,
         crds: Mapping[tuple[str, str], Json] | None = None,
         default_namespace: str = "default",
+        fixed: frozenset[str] = frozenset(),
+        stored: Callable[[Json], Json] | None = None,
     ) -> None:
         self._objects = dict(objects or {})
         self._namespaces = dict(namespaces or {})
-        self._crds = dict(crds or {})
+        self._crds: Mapping[tuple[str, str], Json] = crds if crds is not None else {}
         self.default_namespace = default_namespace
+        self._fixed = fixed
+        self._stored = stored
+        self._seen: dict[str, Json] = {}
+        self._by_kind: dict[tuple[str, str], list[tuple[str, Callable[[], Json | None]]]] | None = (
+            None
+        )
 
     def namespace(self, name: str) -> Namespace:
         """The namespace of that name, made up if the render does not know it."""
-        known = self._namespaces.get(name)
+        known = self._namespace(name)
         if known is not None:
-            return Namespace(name, with_name_label(known, name), True)
+            return Namespace(name, known, True)
         made_up: Json = {
             "apiVersion": "v1",
             "kind": "Namespace",
@@ -60,28 +70,43 @@ class Cluster:
         }
         return Namespace(name, made_up, False)
 
+    def _namespace(self, name: str) -> Json | None:
+        if name not in self._seen and name in self._namespaces:
+            value = with_name_label(self._namespaces[name], name)
+            self._seen[name] = self._stored(value) if self._stored is not None else value
+        return self._seen.get(name)
+
     def get(self, group: str, kind: str, namespace: str, name: str) -> Json | None:
         """An object by its identity; `namespace` is "" for cluster-scoped ones."""
         if (group, kind) == ("", "Namespace"):
-            return self._namespaces.get(name)
+            return self._namespace(name)
         load = self._objects.get((group, kind, namespace, name))
         return load() if load is not None else None
 
     def list(self, group: str, kind: str, namespace: str | None = None) -> Iterable[Json]:
         """The objects of a kind, of one namespace or of all, in the order of the input."""
-        for (g, k, n, _), load in self._objects.items():
-            if g == group and k == kind and (namespace is None or n == namespace):
-                yield load()
+        if self._by_kind is None:
+            self._by_kind = {}
+            for identity, load in self._objects.items():
+                self._by_kind.setdefault(identity[:2], []).append((identity[2], load))
+        for where, load in self._by_kind.get((group, kind), ()):
+            if namespace is None or where == namespace:
+                value = load()
+                if value is not None:
+                    yield value
 
     def resource_for(self, group: str, kind: str) -> Resource:
         """The resource that a kind is served under; guessed (`known=False`) where nobody says."""
+        own = built_in(group, kind)
+        if own is not None:
+            return own
         described = from_crd(self._crds.get((group, kind), {}))
-        if described is not None:
-            return described[1]
-        return built_in(group, kind) or guessed(kind)
+        return described[1] if described is not None else guessed(kind)
 
     def crd(self, group: str, kind: str) -> Json | None:
-        """The CustomResourceDefinition of a kind, or None."""
+        """The CustomResourceDefinition of a kind, or None; a built-in kind has none."""
+        if built_in(group, kind) is not None:
+            return None
         return self._crds.get((group, kind))
 
     def namespace_of(self, head: Head) -> str:
@@ -95,12 +120,22 @@ class Cluster:
         return head.namespace or self.default_namespace
 
     def with_admitted(self, namespaces: Mapping[str, Json]) -> Cluster:
-        """The same cluster after these namespaces were admitted."""
+        """The same cluster after these Namespaces of the items were admitted.
+
+        Those that the cluster does not have from the items stay as they are, or unknown.
+        """
+        admitted = {
+            name: value
+            for name, value in namespaces.items()
+            if name in self._namespaces and name not in self._fixed
+        }
         return Cluster(
             self._objects,
-            {**self._namespaces, **namespaces},
+            {**self._namespaces, **admitted},
             self._crds,
             self.default_namespace,
+            self._fixed,
+            self._stored,
         )
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from krm_fn.admission.cluster import Cluster
 from krm_fn.kube.resources import Resource
+from krm_fn.paths import WORKING_DIRECTORY, Base
 from krm_fn.values import Json, Path
 from krm_fn.wire import Head, Origin
 
@@ -43,6 +44,10 @@ class Rule:
     value: Json
     line: Callable[[Path], int] | None = field(default=None, compare=False, repr=False)
     """The line of a field, counted as that of `ref.origin` is."""
+    base: Base = field(default=WORKING_DIRECTORY, compare=False)
+    """Where relative paths in the manifest start."""
+    from_items: bool = field(default=False, compare=False)
+    """Whether the author of the items wrote it: a binding then binds such rules only."""
 
     def place(self, path: Path = ()) -> str:
         """Where the user wrote a field: `rules.yaml:17`; "" where nobody knows."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -27,6 +28,7 @@ from krm_fn.config.admission import (
     PodTemplates,
 )
 from krm_fn.errors import ConfigError, did_you_mean
+from krm_fn.paths import is_below
 from krm_fn.values import Json
 
 TOOLS: Final = ("kustomize", "helm", "directory")
@@ -257,9 +259,6 @@ def configured(app: Application, options: Options, admission: Admission) -> Admi
     ):
         if app.text(name):
             changes[name.replace("-", "_")] = word(words, app.text(name))
-    if app.texts("rules"):
-        own = Paths(tuple(app.texts("rules")), "parameter rules")
-        changes["rules"] = (*admission.rules, own)
     context = admission.context
     if app.namespace and not options.namespace:
         context = context._replace(default_namespace=app.namespace)
@@ -274,19 +273,42 @@ def configured(app: Application, options: Options, admission: Admission) -> Admi
     return admission._replace(context=context, **changes)
 
 
+def author_rules(app: Application) -> Paths | None:
+    """The rules that the Application brings, in its own folder."""
+    names = tuple(app.texts("rules"))
+    return Paths(names, "parameter rules") if names else None
+
+
 def helm_options(app: Application) -> list[str]:
     """What `helm template` is told of the cluster and of the chart's values. Raises ConfigError."""
     options = [f"--kube-version={app.kube_version}"] if app.kube_version else []
     options += [f"--api-versions={version}" for version in app.api_versions]
     for path in app.texts("helm-values-files"):
-        real = os.path.realpath(path)
-        if os.path.isabs(path) or not f"{real}/".startswith(f"{app.root.rstrip('/')}/"):
-            raise ConfigError(f"parameter helm-values-files: {path} is outside the repository")
+        where = "parameter helm-values-files"
+        # Helm splits at commas and fetches what has a scheme.
+        if any(char in path for char in ",:") or not path.isprintable() or path.startswith("-"):
+            raise ConfigError(
+                f"{where}: {path!r}: a name has no comma, no colon, no dash in front and nothing "
+                "that does not print; rename the file"
+            )
+        if os.path.isabs(path) or not is_below(path, app.root):
+            raise ConfigError(f"{where}: {path} is outside the repository")
         if not os.path.isfile(path):
-            raise ConfigError(f"parameter helm-values-files: {path} does not exist")
+            raise ConfigError(f"{where}: {path} does not exist")
         options.append(f"--values={path}")
     values = app.texts_by_key("helm-set")
-    return [*options, *(f"--set-string={key}={text}" for key, text in sorted(values.items()))]
+    return [*options, *(_set_string(key, text) for key, text in sorted(values.items()))]
+
+
+def _set_string(key: str, text: str) -> str:
+    """Set one value of a chart to one text: what Helm's parser reads otherwise is escaped.
+
+    Source: Helm pkg/strvals/parser.go.
+    """
+    if not key or any(char in key for char in ",={}") or not key.isprintable():
+        raise ConfigError(f"parameter helm-set: {key!r} is no path of a value, such as image.tag")
+    escaped = re.sub(r"([\\,{}])", r"\\\1", text)
+    return f"--set-string={key}={escaped}"
 
 
 def announcement(options: Options) -> list[Json]:
@@ -323,6 +345,7 @@ __all__ = [
     "Application",
     "announcement",
     "application",
+    "author_rules",
     "configured",
     "helm_options",
 ]

@@ -20,19 +20,30 @@ import click
 
 from krm_fn import limits
 from krm_fn.cli import renderers
-from krm_fn.cli.argocd import Application, announcement, application, configured, helm_options
+from krm_fn.cli.argocd import (
+    Application,
+    announcement,
+    application,
+    author_rules,
+    bring_rules,
+    configured,
+    helm_options,
+)
 from krm_fn.cli.common import (
     Options,
     admission_of,
     admission_options,
     check_reports,
+    image_rules,
     status_of,
     write_files,
 )
 from krm_fn.cli.output import render
-from krm_fn.config.sources import manifests
+from krm_fn.config.admission import Admission
+from krm_fn.config.sources import Stage, collect
 from krm_fn.errors import InputError, KrmFnError
-from krm_fn.function import admit
+from krm_fn.function import admit, staged
+from krm_fn.paths import WORKING_DIRECTORY, is_below, manifests
 from krm_fn.report.model import Report, count
 from krm_fn.report.text import lines
 from krm_fn.saying import json_text, one_line
@@ -94,10 +105,11 @@ def generate(
             admission = configured(app, options, admission_of(options))
             with limits.deep_stack():
                 namespace = admission.context.default_namespace
+                _refuse_links_out(app.root)
                 streams = _rendered(app, namespace, kustomize_option, helm_option)
-                report = admit(streams, admission, rule_paths=options.rules)
-                report.show_secrets = options.show_secrets
                 left_out = _leave_out_local(streams)
+                report = admit(streams, _stages(app, options, admission, streams))
+                report.show_secrets = options.show_secrets
                 if not any(not item.dropped for stream in streams for item in stream.items):
                     raise InputError("renders to nothing: Argo CD would delete everything", ".")
                 output = [] if report.denied else render("yaml", streams, report)
@@ -131,7 +143,39 @@ def parameters(
     return 0
 
 
+def _stages(
+    app: Application, options: Options, admission: Admission, streams: Sequence[Stream]
+) -> list[Stage]:
+    """The Application's own rules first, then the plugin's, then the image's.
+
+    Without rules of the plugin those of the Application's folder are the only ones.
+    """
+    items = [item for stream in streams for item in stream.items]
+    own = author_rules(app)
+    stages = []
+    if own is not None:
+        author = admission._replace(rules=(own,), base=WORKING_DIRECTORY)
+        stages.append(Stage(author, collect(author, [])))
+    if own is None or bring_rules(options):
+        rules = collect(admission, items, None, options.rules)
+        stages.append(Stage(admission, rules))
+    return staged(*stages, image_rules=image_rules())
+
+
 # -------------------------------------------------------------------------------- what is rendered
+
+
+def _refuse_links_out(root: str) -> None:
+    """Refuse a repository with a symbolic link that leads out of it, as Argo CD does.
+
+    Source: Argo CD util/app/path CheckOutOfBoundsSymlinks.
+    """
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name != ".git"]
+        for name in (*folders, *files):
+            path = os.path.join(folder, name)
+            if os.path.islink(path) and not is_below(path, root):
+                raise InputError("is a symbolic link that leads out of the repository", path)
 
 
 def _tool(folder: str) -> str:

@@ -28,10 +28,11 @@ from krm_fn.config.admission import (
     from_function_config,
 )
 from krm_fn.config.fields import Section
-from krm_fn.config.sources import manifests
+from krm_fn.config.sources import IMAGE_RULES, Stage
 from krm_fn.errors import ConfigError, InputError, KrmFnError, OutputError
 from krm_fn.files import looked_in, working_directory, write_file
-from krm_fn.function import admit
+from krm_fn.function import admit, stages_of
+from krm_fn.paths import base_of, manifests
 from krm_fn.report import ci, jsonreport, text
 from krm_fn.report.model import Report
 from krm_fn.sdk import Severity
@@ -203,11 +204,35 @@ def admit_manifests(options: Options, *, mode: Mode | None = None) -> Admitted:
         streams = list(read_manifests(options.filenames, options.kustomize))
         function_config = _function_config(options, streams)
         admission = admission_of(options, function_config)
+        stages = stages_of(admission, streams, options.rules, function_config, image_rules())
         if mode is not None:
-            admission = admission._replace(mode=mode)
-        report = admit(streams, admission, function_config, rule_paths=options.rules)
+            stages = _as_told(stages, mode)
+        report = admit(streams, stages, function_config)
     report.show_secrets = options.show_secrets
     return Admitted(admission, streams, report)
+
+
+def image_rules() -> str:
+    """The directory of rules that an image brings; "" for none."""
+    return os.environ.get(IMAGE_RULES, "")
+
+
+def _as_told(stages: Sequence[Stage], mode: Mode) -> list[Stage]:
+    """The stages with the mode that a command has: to change nothing, or to change what it may.
+
+    Only the last stage changes nothing, since each sees what those before it did; one that audits
+    stays what it is where nothing is changed.
+    """
+
+    def told(stage: Stage) -> Stage:
+        if mode is Mode.VALIDATE and stage.options.mode is Mode.AUDIT:
+            return stage
+        return stage._replace(options=stage.options._replace(mode=mode))
+
+    *earlier, last = stages
+    if mode is Mode.VALIDATE:
+        return [*earlier, told(last)]
+    return [told(stage) for stage in stages]
 
 
 def check_reports(options: Options) -> None:
@@ -267,7 +292,7 @@ def admission_file(name: str) -> Admission:
     stream = read_stream(_read_file(name, ConfigError), name)
     if len(stream.items) != 1:
         raise ConfigError("must hold one Admission and nothing else", name)
-    return from_document(stream.items[0].value, name)
+    return from_document(stream.items[0].value, name, base_of(name))
 
 
 def _read_file(name: str, error: type[ConfigError] | type[InputError]) -> bytes:

@@ -18,7 +18,11 @@ from krm_fn.streams import put
     metavar="FILE",
     help="Where digests are written down.  [default: policies.lock.json]",
 )
-@click.option("--store", metavar="DIR", help="Where modules are kept.  [default: .krm-fn/modules]")
+@click.option(
+    "--store",
+    metavar="DIR",
+    help="Where modules are kept.  [default: .krm-fn/modules beside the lock]",
+)
 def pull(policies: tuple[str, ...], lock: str | None, store: str | None) -> None:
     """Fetch WebAssembly modules into the store and lock them by digest.
 
@@ -31,11 +35,11 @@ def pull(policies: tuple[str, ...], lock: str | None, store: str | None) -> None
     """
     from krm_fn.dialects.kubewarden.modules import (
         LOCK,
-        STORE,
         Store,
         local_path,
         normal_url,
         read_lock,
+        store_beside,
         write_lock,
     )
     from krm_fn.dialects.kubewarden.registry import download
@@ -43,7 +47,7 @@ def pull(policies: tuple[str, ...], lock: str | None, store: str | None) -> None
 
     path = lock or LOCK
     known = read_lock(path)
-    modules = Store(store or STORE)
+    modules = Store(store or store_beside(path))
     for policy in policies:
         if local_path(policy) is not None:
             raise ConfigError(f"{policy} is a file already; there is nothing to pull")

@@ -17,6 +17,7 @@ from krm_fn.config.fields import Section
 from krm_fn.errors import ConfigError, did_you_mean
 from krm_fn.kube.podtemplates import Places
 from krm_fn.kube.selectors import Selector, from_labels, parse_selector, texts
+from krm_fn.paths import WORKING_DIRECTORY, Base
 from krm_fn.values import Json, Path
 from krm_fn.wire import Head, Item
 
@@ -56,6 +57,13 @@ class PodTemplates(StrEnum):
     IGNORE = "Ignore"
     MUTATE = "Mutate"
     PREVIEW = "Preview"
+
+
+class LocalConfig(StrEnum):
+    """What becomes of objects that only kpt and kustomize know not to apply."""
+
+    ADMIT = "Admit"
+    SKIP = "Skip"
 
 
 class ObjectForm(StrEnum):
@@ -101,6 +109,8 @@ class Match(NamedTuple):
 
     include: tuple[ObjectSelector, ...] = ()
     exclude: tuple[ObjectSelector, ...] = ()
+    local_config: LocalConfig | None = None
+    """For objects with the annotation local-config; None is as the caller has it."""
 
     @property
     def everything(self) -> bool:
@@ -189,6 +199,10 @@ class Admission(NamedTuple):
     results: Results = Results()
     sections: Mapping[str, Any] = {}
     """The dialects' own sections, by name."""
+    bindings_from_items: bool = False
+    """Whether bindings among the items bind policies that come from elsewhere."""
+    base: Base = WORKING_DIRECTORY
+    """Where relative paths in the configuration start."""
 
 
 def from_function_config(item: Item | None) -> Admission:
@@ -213,8 +227,8 @@ def from_function_config(item: Item | None) -> Admission:
     )
 
 
-def from_document(value: Json, where: str) -> Admission:
-    """The full form: `krm-fn.dev/v1alpha1 Admission`."""
+def from_document(value: Json, where: str, base: Base = WORKING_DIRECTORY) -> Admission:
+    """The full form: `krm-fn.dev/v1alpha1 Admission`; `base` is where its relative paths start."""
     document = Section(value, "", where)
     api_version, kind = document.string("apiVersion"), document.string("kind")
     if kind != "Admission":
@@ -225,7 +239,7 @@ def from_document(value: Json, where: str) -> Admission:
     document.raw("metadata")
     spec = document.section("spec")
     document.done()
-    return _read(spec)
+    return _read(spec)._replace(base=base)
 
 
 def _from_config_map(value: Json) -> Admission:
@@ -274,6 +288,7 @@ def _read(spec: Section, sources: tuple[Source, ...] = ()) -> Admission:
         extra_pod_templates=_places(spec.sections("extraPodTemplates")),
         object_form=spec.choice("objectForm", ObjectForm.SERVED),
         strict=spec.boolean("strict", False),
+        bindings_from_items=spec.boolean("bindingsFromItems", False),
         results=Results(results.boolean("changes", True), results.integer("limit", 500)),
         sections={
             entry.section: spec.section(entry.section)
@@ -389,6 +404,7 @@ def _match(section: Section) -> Match:
     match = Match(
         tuple(_object_selector(s) for s in section.sections("include")),
         tuple(_object_selector(s) for s in section.sections("exclude")),
+        section.choice("localConfig", LocalConfig.ADMIT) if section.raw("localConfig") else None,
     )
     section.done()
     return match

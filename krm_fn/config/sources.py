@@ -1,8 +1,9 @@
-"""Where rules come from: inline text, files, items; the same rule from two places.
+"""Where rules come from, and whose they are: one stage of a run for each owner.
 
-A function reads no file but those that its configuration names, relative to the working directory
-or below `/rules` (an image's mount point), and nothing that leads out of there: neither `..` nor a
-symbolic link. On the command line the user names the paths, and any will do.
+Rules of different owners are not mixed: the least trusted ones run first, each stage over the
+result of the one before, so that nobody but the operator decides what becomes of the operator's
+denials. Which files may be read is told by `krm_fn.paths`.
+Source: docs/trust.md, "Stages".
 """
 
 from __future__ import annotations
@@ -10,20 +11,35 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
-from krm_fn.admission import Rule, RuleRef
+from krm_fn.admission import Cause, Finding, Rule, RuleRef
 from krm_fn.admission.views import HiddenAnnotations
-from krm_fn.config.admission import Admission, FromItems, Inline, Itself, Paths
+from krm_fn.config.admission import (
+    API_VERSION,
+    Admission,
+    FromItems,
+    Inline,
+    Itself,
+    Paths,
+    from_document,
+)
 from krm_fn.config.dialects import dialect_of, misspelt_kind, reader_of
 from krm_fn.errors import ConfigError, InputError, RuleError, did_you_mean
+from krm_fn.files import looked_in
 from krm_fn.kube.selectors import texts
+from krm_fn.paths import (
+    WORKING_DIRECTORY,
+    Base,
+    base_of,
+    check_inside,
+    expand_paths,
+    manifests,
+)
 from krm_fn.values import Json, equal
 from krm_fn.wire import Item, Origin, read_stream
 
 IMAGE_RULES: Final = "KRM_FN_IMAGE_RULES"
-_MOUNT: Final = "/rules"
-_SUFFIXES: Final = (".yaml", ".yml", ".json")
 
 
 @dataclass(slots=True)
@@ -35,40 +51,58 @@ class RuleSet:
     """What says how rules apply: bindings."""
     objects: list[Json] = field(default_factory=list)
     """Objects in rule sources that are no rules: what rules may refer to."""
+    configurations: list[Item] = field(default_factory=list)
+    """Admissions in rule sources; those beside an image's rules say how they are meant."""
+    findings: list[Finding] = field(default_factory=list)
     _known: dict[tuple[str, str, str, str], Rule] = field(default_factory=dict)
 
-    def add(self, item: Item, origin: Origin) -> None:
+    def add(
+        self,
+        item: Item,
+        origin: Origin,
+        *,
+        base: Base = WORKING_DIRECTORY,
+        from_items: bool = False,
+    ) -> None:
         """Take a rule, or what says how rules apply.
 
-        The same one from two places counts once, another of its name is wrong.
+        The same one from two places counts once, another of its name is wrong. A binding among the
+        items gives way to one of its name that comes with the rules.
         """
         is_rule = dialect_of(item.head) is not None
         entry = dialect_of(item.head) or reader_of(item.head)
         assert entry is not None
         head = item.head
         ref = RuleRef(entry.name, head.kind, head.namespace, head.name, origin=origin)
-        rule = Rule(ref, HiddenAnnotations().get(item.value), item.line)
-        key = (head.group, head.kind, head.namespace, head.name)
+        value = HiddenAnnotations().get(item.value)
+        rule = Rule(ref, value, item.line, base=base, from_items=from_items)
+        key = _key(rule)
         other = self._known.get(key)
         if other is None:
             self._known[key] = rule
             (self.rules if is_rule else self.readable).append(rule)
-        elif not equal(other.value, rule.value):
+        elif equal(other.value, rule.value):
+            return
+        elif from_items and not other.from_items:
+            message = f"stands; {origin} has another one among the items"
+            self.findings.append(Finding(Cause.WARNING, False, message, (other.ref,)))
+        else:
             raise RuleError(
                 f"{ref} is there twice with different contents: {other.ref.origin} and {origin}; "
                 "rename one or remove it"
             )
 
-    def add_documents(self, data: bytes, name: str, origin_name: str = "") -> int:
+    def add_documents(self, data: bytes, name: str, *, base: Base = WORKING_DIRECTORY) -> int:
         """Take all rules of a text; answers how many there are. Raises RuleError."""
         try:
             stream = read_stream(data, name)
             found = 0
             for item in stream.items:
                 if dialect_of(item.head) is not None or reader_of(item.head) is not None:
-                    origin = Origin(origin_name or name, line=item.line())
-                    self.add(item, origin)
+                    self.add(item, Origin(name, line=item.line()), base=base)
                     found += 1
+                elif item.head.api_version == API_VERSION:
+                    self.configurations.append(item)
                 else:
                     _refuse_misspelt(item, name)
                     self.objects.append(item.value)
@@ -76,46 +110,84 @@ class RuleSet:
             raise RuleError(str(error)) from None
         return found
 
+    def leave_to(self, other: RuleSet) -> None:
+        """Remove the rules that `other` has, too: what a later stage brings counts there."""
+        self.rules = [rule for rule in self.rules if not other.has(rule)]
+
+    def has(self, rule: Rule) -> bool:
+        """Whether the very same rule is among these."""
+        mine = self._known.get(_key(rule))
+        return mine is not None and equal(mine.value, rule.value)
+
+
+def _key(rule: Rule) -> tuple[str, str, str, str]:
+    return rule.ref.dialect, rule.ref.kind, rule.ref.namespace, rule.ref.name
+
+
+class Stage(NamedTuple):
+    """The rules of one owner, with how they are meant."""
+
+    options: Admission
+    rules: RuleSet
+
 
 def collect(
-    admission: Admission,
+    options: Admission,
     items: Sequence[Item],
-    function_config: Item | None,
-    image_rules: str = "",
+    function_config: Item | None = None,
     extra_paths: Sequence[str] = (),
 ) -> RuleSet:
-    """All rules of a run. `extra_paths` are the command line's, which may be anywhere.
+    """The rules of a configuration. `extra_paths` are the command line's, which may be anywhere.
 
-    Without any source the rules are those among the items, and those in the image. Raises
-    ConfigError and RuleError.
+    Without any source the rules are those among the items. Raises ConfigError and RuleError.
     """
     rules = RuleSet()
     candidates = [item for item in items if dialect_of(item.head) is not None]
     if function_config is not None:
         candidates = [item for item in candidates if not _is_twin(item, function_config)]
-    for source in admission.rules:
+    for source in options.rules:
         if isinstance(source, Itself):
             rules.add(source.item, Origin(place="functionConfig"))
         elif isinstance(source, Inline):
             where = f"functionConfig {source.path}"
-            if not rules.add_documents(source.text.encode(), where):
+            if not rules.add_documents(source.text.encode(), where, base=options.base):
                 raise ConfigError(f"{source.path} holds no rule", "functionConfig")
         elif isinstance(source, Paths):
-            _add_paths(rules, source.paths, source.path)
+            _add_paths(rules, source, options)
         else:
             for item in _selected(candidates, source):
-                rules.add(item, item.origin)
+                rules.add(item, item.origin, from_items=True)
     for path in extra_paths:
-        _add_files(rules, path, path)
-    if not admission.rules and not extra_paths:
+        _add_files(rules, path, path, None)
+    if not options.rules and not extra_paths:
         for item in candidates:
-            rules.add(item, item.origin)
+            rules.add(item, item.origin, from_items=True)
     for item in items:
         if reader_of(item.head) is not None:
-            rules.add(item, item.origin)
-    if image_rules:
-        _add_files(rules, image_rules, image_rules)
+            rules.add(item, item.origin, from_items=not options.bindings_from_items)
     return rules
+
+
+def image_stage(path: str) -> Stage:
+    """The rules that an image brings, from a directory of it, and their own options.
+
+    These are an Admission (without sources of rules) among them, or the defaults: no functionConfig
+    changes how an image's rules are meant. Raises ConfigError and RuleError.
+    """
+    rules = RuleSet()
+    _add_files(rules, path, path, None)
+    if len(rules.configurations) > 1:
+        places = " and ".join(str(item.origin) for item in rules.configurations)
+        raise ConfigError(f"{path} holds two Admissions ({places}); an image has one")
+    options = Admission()
+    for item in rules.configurations:
+        name = item.origin.file
+        options = from_document(item.value, name, base_of(name))
+        if options.rules:
+            raise ConfigError(
+                f"spec.rules: the rules of an image are the files in {path}; remove it", name
+            )
+    return Stage(options, rules)
 
 
 def is_twin(item: Item, function_config: Item | None) -> bool:
@@ -150,75 +222,39 @@ def _refuse_misspelt(item: Item, name: str) -> None:
 # ------------------------------------------------------------------------------------------ files
 
 
-def _add_paths(rules: RuleSet, paths: Sequence[str], where: str) -> None:
-    """Files, directories and globs that a functionConfig names."""
-    for match in expand_paths(paths, where):
-        _add_files(rules, match, where, checked=True)
+def _add_paths(rules: RuleSet, source: Paths, options: Admission) -> None:
+    """Files, directories and globs that a configuration names."""
+    base = None if options.base.folder else WORKING_DIRECTORY
+    for path in expand_paths(source.paths, source.path, options.base):
+        _add_files(rules, path.name, source.path, base, root=path.root)
 
 
-def expand_paths(paths: Sequence[str], where: str) -> Iterator[str]:
-    """What the paths and globs of a functionConfig name; nothing outside the tree.
+def _add_files(
+    rules: RuleSet, path: str, where: str, base: Base | None, *, root: str | None = None
+) -> None:
+    """Take the rules of a file, or of all manifests in a directory and below.
 
-    `where` is the field, for messages. Raises ConfigError.
+    `base` is where relative paths in the rules start; None is the folder of each file.
     """
-    import glob  # where no path is named, it is not needed
-
-    for path in paths:
-        _check_inside(path, where)
-        matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else [path]
-        if not matches:
-            raise ConfigError(f"{where}: nothing matches {path} in {os.getcwd()}")
-        for match in matches:
-            check_real(match, where)
-            yield match
-
-
-def _check_inside(path: str, where: str) -> None:
-    parts = path.replace("\\", "/").split("/")
-    if ".." in parts:
-        raise ConfigError(f"{where}: {path} leaves the tree; paths have no `..`")
-    below_mount = os.path.normpath(path).startswith(_MOUNT + os.sep)
-    if os.path.isabs(path) and not below_mount and os.path.normpath(path) != _MOUNT:
-        raise ConfigError(
-            f"{where}: {path} is absolute; a path is relative to the working directory "
-            f"({os.getcwd()}), or below {_MOUNT}"
-        )
-
-
-def check_real(path: str, where: str) -> None:
-    """Refuse a path that a symbolic link leads out of the tree. Raises ConfigError."""
-    real = os.path.realpath(path)
-    root = os.path.realpath(_MOUNT if os.path.isabs(path) else os.getcwd())
-    if real != root and not real.startswith(root.rstrip(os.sep) + os.sep):
-        raise ConfigError(f"{where}: {path} leads out of {root} by a symbolic link")
-
-
-def _add_files(rules: RuleSet, path: str, where: str, checked: bool = False) -> None:
-    """Take the rules of a file, or of all manifests in a directory and below."""
     if not os.path.exists(path):
         place = f"{where}: " if where != path else ""
-        raise ConfigError(f"{place}{path} does not exist (looked in {os.getcwd()})")
+        raise ConfigError(f"{place}{path} does not exist {looked_in()}")
     found = 0
-    for name in manifests(path):
-        if checked:
-            check_real(name, where)
+    for name in _manifests(path):
+        if root is not None:
+            check_inside(name, root, where)
         try:
             with open(name, "rb") as file:
                 data = file.read()
         except OSError as error:
             raise ConfigError(f"{error.strerror}", name) from None
-        found += rules.add_documents(data, name)
+        found += rules.add_documents(data, name, base=base_of(name) if base is None else base)
     if not found:
-        raise ConfigError(f"{path} holds no rule (looked in {os.getcwd()})")
+        raise ConfigError(f"{path} holds no rule {looked_in()}")
 
 
-def manifests(path: str) -> Iterator[str]:
-    """A file, or the manifests in a directory and below, sorted; no dot folders."""
-    if not os.path.isdir(path):
-        yield path
-        return
-    for folder, folders, files in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if name.endswith(_SUFFIXES) and not name.startswith("."):
-                yield os.path.join(folder, name)
+def _manifests(path: str) -> Iterator[str]:
+    try:
+        yield from manifests(path)
+    except InputError as error:
+        raise ConfigError(error.message, error.where) from None

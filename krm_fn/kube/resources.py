@@ -54,6 +54,12 @@ def built_in(group: str, kind: str) -> Resource | None:
 
 
 @cache
+def built_in_groups() -> frozenset[str]:
+    """The API groups that Kubernetes itself has in any version; "" is the core group."""
+    return frozenset().union(*(schemas.groups() for schemas in _newest_first()))
+
+
+@cache
 def _newest_first() -> tuple[Schemas, ...]:
     return tuple(Schemas(release) for release in reversed(RELEASES))
 

@@ -14,12 +14,12 @@ from krm_fn.wire import Head, Item
 
 
 class Outcome(StrEnum):
-    """What became of an object."""
+    """What became of an object; a later one weighs more."""
 
     UNCHANGED = "unchanged"
     CHANGED = "changed"
-    REJECTED = "rejected"
     DROPPED = "dropped"
+    REJECTED = "rejected"
 
 
 def severity_of(finding: Finding) -> Severity:
@@ -44,6 +44,14 @@ class ObjectReport(NamedTuple):
     def head(self) -> Head:
         return self.item.head
 
+    def followed_by(self, later: ObjectReport) -> ObjectReport:
+        """What became of the object in two stages, one after the other."""
+        return self._replace(
+            outcome=max(self.outcome, later.outcome, key=list(Outcome).index),
+            findings=tuple(dict.fromkeys((*self.findings, *later.findings))),
+            changes=(*self.changes, *later.changes),
+        )
+
 
 @dataclass(slots=True)
 class Report:
@@ -57,6 +65,18 @@ class Report:
     with_changes: bool = True
     limit: int = 500
     show_secrets: bool = False
+
+    def followed_by(self, later: Report) -> Report:
+        """This report with that of a later stage, which says more of the same objects."""
+        entries = {entry.item: entry for entry in self.objects}
+        for entry in later.objects:
+            before = entries.get(entry.item)
+            entries[entry.item] = entry if before is None else before.followed_by(entry)
+        self.objects = list(entries.values())
+        self.findings = list(dict.fromkeys((*self.findings, *later.findings)))
+        self.rules += later.rules
+        self.total = max(self.total, later.total)
+        return self
 
     def all_findings(self) -> Iterator[tuple[ObjectReport | None, Finding]]:
         """Every finding with its object: those of the run first, then in the objects' order."""

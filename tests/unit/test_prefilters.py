@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from krm_fn.config.admission import Admission, Paths
-from krm_fn.function import admit
+from krm_fn.function import admit, stages_of
 from krm_fn.values import equal
 from krm_fn.wire import Item, read_stream
 from krm_fn.wire.yamlstream import YamlStream
@@ -154,7 +154,8 @@ def parsed(rules: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[st
         return load(self, item)
 
     monkeypatch.setattr(YamlStream, "load", spy)
-    admit([stream], Admission(rules=(Paths(("rules.yaml",), "rules"),)))
+    options = Admission(rules=(Paths(("rules.yaml",), "rules"),))
+    admit([stream], stages_of(options, [stream]))
     assert len(read) == len(set(read))
     return read
 

@@ -14,6 +14,7 @@ from krm_fn.config.admission import OnRuleError
 from krm_fn.dialects.kubewarden.options import Options, read_options
 from krm_fn.dialects.kubewarden.resource import PolicyResource, read_resource
 from krm_fn.errors import ConfigError, RuleError
+from krm_fn.paths import WORKING_DIRECTORY
 
 if TYPE_CHECKING:
     from krm_fn.dialects.kubewarden.loading import Loader
@@ -27,11 +28,12 @@ class Kubewarden:
     ) -> Compiled:
         """Compile all policies.
 
-        Options: `kubewarden` (a Section or None), `onRuleError`, `kubernetesVersion`.
+        Options: `kubewarden` (a Section or None), `base` (where its relative paths start),
+        `onRuleError`, `kubernetesVersion`.
 
         Raises RuleError with a line for everything that is wrong, and ConfigError.
         """
-        chosen = read_options(options.get("kubewarden"))
+        chosen = read_options(options.get("kubewarden"), options.get("base") or WORKING_DIRECTORY)
         if not rules:
             return Compiled(())
         problems: list[str] = []

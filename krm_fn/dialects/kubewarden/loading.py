@@ -80,7 +80,7 @@ class Loader:
 
     def _member(self, resource: PolicyResource, name: str, spec: MemberSpec) -> Member:
         field = f"spec.policies.{name}" if name else "spec"
-        wasm = self._modules.read(spec.module, f"{field}.module")
+        wasm = self._modules.read(spec.module, f"{field}.module", resource.base)
         capabilities = Capabilities(["*"]) if resource.is_cluster_wide else self._namespaced
         host = PolicyHost(self._reads, self._answers, capabilities, spec.resources)
         try:

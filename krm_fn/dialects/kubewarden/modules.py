@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from krm_fn import limits
-from krm_fn.config.sources import expand_paths
 from krm_fn.errors import ConfigError
 from krm_fn.files import make_folders, write_file
+from krm_fn.paths import WORKING_DIRECTORY, Base, expand_path
 
 LOCK: Final = "policies.lock.json"
 STORE: Final = ".krm-fn/modules"
@@ -103,41 +103,50 @@ def write_lock(path: str, modules: dict[str, str]) -> None:
 
 
 class Modules:
-    """The modules of a run; `lock` and `store` are paths."""
+    """The modules of a run.
+
+    `lock` and `store` are paths; "" is what lies beside the rule that names a module, and beside
+    the lock: who writes rules says which bytes they mean.
+    """
 
     def __init__(self, lock: str, store: str) -> None:
-        self._lock_path = lock
-        self._store = Store(store)
-        self._lock: dict[str, str] | None = None
+        self._lock = lock
+        self._store = store
+        self._locks: dict[str, dict[str, str]] = {}
 
-    def read(self, module: str, where: str) -> bytes:
-        """A module's bytes; `where` is the field. Raises ConfigError."""
+    def read(self, module: str, where: str, base: Base = WORKING_DIRECTORY) -> bytes:
+        """A module's bytes; `where` is the field, `base` of the rule. Raises ConfigError."""
         path = local_path(module)
         if path is not None:
-            return _read_file(path, where)
+            return _read_file(path, where, base)
         url = normal_url(module)
         if not url.startswith(_REMOTE):
             raise ConfigError(f"{where}: {module} has a scheme that is none of a policy's")
-        if self._lock is None:
-            self._lock = read_lock(self._lock_path)
-        digest = self._lock.get(url)
-        pull = f"render never downloads; run: krm-fn pull {module}"
+        lock = self._lock or base.join(LOCK)
+        if lock not in self._locks:
+            self._locks[lock] = read_lock(lock)
+        digest = self._locks[lock].get(url)
+        at = "" if lock == LOCK else f"--lock {lock} "
+        pull = f"render never downloads; run: krm-fn pull {at}{module}"
         if digest is None:
-            raise ConfigError(f"{where}: {module} is not in {self._lock_path}; {pull}")
-        data = self._store.get(digest)
+            raise ConfigError(f"{where}: {module} is not in {lock}; {pull}")
+        store = Store(self._store or store_beside(lock))
+        data = store.get(digest)
         if data is None:
             raise ConfigError(
-                f"{where}: {module} ({digest}) is not in the store {self._store.folder}; {pull}"
+                f"{where}: {module} ({digest}) is not in the store {store.folder}; {pull}"
             )
         return data
 
 
-def _read_file(path: str, where: str) -> bytes:
-    for name in expand_paths([path], where):
-        try:
-            return read_bounded(name)
-        except OSError as error:
-            raise ConfigError(
-                f"{where}: {path}: {error.strerror} (looked in {os.getcwd()})"
-            ) from None
-    raise ConfigError(f"{where}: {path} does not exist (looked in {os.getcwd()})")
+def store_beside(lock: str) -> str:
+    """The store that belongs to a lock."""
+    return os.path.join(os.path.dirname(lock), STORE)
+
+
+def _read_file(path: str, where: str, base: Base) -> bytes:
+    name = expand_path(path, where, base)
+    try:
+        return read_bounded(name)
+    except OSError as error:
+        raise ConfigError(f"{where}: {path}: {error.strerror} (looked in {base})") from None

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from krm_fn import limits
 from krm_fn.config.fields import Section
-from krm_fn.config.sources import expand_paths
-from krm_fn.dialects.kubewarden.modules import LOCK, STORE
 from krm_fn.errors import ConfigError
+from krm_fn.paths import WORKING_DIRECTORY, Base, expand_path
 
 _MIB: Final = 1024 * 1024
 
@@ -20,8 +18,10 @@ _MIB: Final = 1024 * 1024
 class Options:
     """What a run allows policies, and where their modules are."""
 
-    lock: str = LOCK
-    store: str = STORE
+    lock: str = ""
+    """"" is the lock beside the rule that names a module."""
+    store: str = ""
+    """"" is the store beside the lock."""
     cache: str = ""
     """Compiled modules are kept here; "" keeps none."""
     answers: str = ""
@@ -32,16 +32,19 @@ class Options:
     """Bytes."""
 
 
-def read_options(section: Section | None) -> Options:
-    """The section; the defaults without one. Raises ConfigError."""
+def read_options(section: Section | None, base: Base = WORKING_DIRECTORY) -> Options:
+    """The section; the defaults without one. `base` is where its relative paths start.
+
+    Raises ConfigError.
+    """
     if section is None:
         return Options()
     usual = Options()
     options = Options(
-        _inside(section.string("lock") or usual.lock, section.path("lock")),
-        _inside(section.string("store") or usual.store, section.path("store")),
-        _cache(section.string("cache"), section.path("cache")),
-        _inside(section.string("answers"), section.path("answers")),
+        _inside(section.string("lock"), section.path("lock"), base),
+        _inside(section.string("store"), section.path("store"), base),
+        _cache(section.string("cache"), section.path("cache"), base),
+        _inside(section.string("answers"), section.path("answers"), base),
         section.strings("allowCapabilities"),
         _at_least_one(section, "fuel", usual.fuel),
         _at_least_one(section, "memory", usual.memory // _MIB) * _MIB,
@@ -57,19 +60,18 @@ def _at_least_one(section: Section, name: str, usual: int) -> int:
     return number
 
 
-def _inside(path: str, where: str) -> str:
-    """A path of the package, as all that a functionConfig names."""
-    found: Sequence[str] = list(expand_paths([path], where)) if path else ()
-    return found[0] if found else ""
+def _inside(path: str, where: str, base: Base) -> str:
+    """A path below the file that names it, or of the package; "" is none."""
+    return expand_path(path, where, base) if path else ""
 
 
-def _cache(path: str, where: str) -> str:
-    """A path of the package, or a directory that somebody made for this and nobody else can read.
+def _cache(path: str, where: str, base: Base) -> str:
+    """A path as above, or a directory that somebody made for this and nobody else can read.
 
     A functionConfig comes with a package and cannot make directories elsewhere.
     """
     if not path or not os.path.isabs(path):
-        return _inside(path, where)
+        return _inside(path, where, base)
     if not os.path.isdir(path):
         raise ConfigError(f"{where}: {path} does not exist; make it with: mkdir -m 700 {path}")
     return path

@@ -17,6 +17,7 @@ from krm_fn.config.fields import Section, describe
 from krm_fn.dialects.kubewarden import jsontext
 from krm_fn.errors import ConfigError
 from krm_fn.kube.selectors import SelectorError
+from krm_fn.paths import WORKING_DIRECTORY, Base
 from krm_fn.values import Json
 
 API_VERSIONS: Final = (
@@ -57,6 +58,8 @@ class PolicyResource:
     inside_own_namespace: bool = False
     unknown: tuple[str, ...] = field(default=())
     """Fields that the kind does not have, each as a sentence."""
+    base: Base = WORKING_DIRECTORY
+    """Where paths of modules start."""
 
     @property
     def is_cluster_wide(self) -> bool:
@@ -112,6 +115,7 @@ def read_resource(rule: Rule) -> PolicyResource:
         expression,
         cluster_wide and spec.boolean("allowInsideAdmissionControllerNamespace", False),
         _unknown(spec),
+        rule.base,
     )
 
 

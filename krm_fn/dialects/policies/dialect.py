@@ -62,7 +62,7 @@ class _Reading:
     problems: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     policies: list[tuple[Rule, Policy]] = field(default_factory=list)
-    bindings: list[Binding] = field(default_factory=list)
+    bindings: list[tuple[Rule, Binding]] = field(default_factory=list)
 
 
 class Policies:
@@ -117,7 +117,7 @@ class Policies:
         if value is None:
             return
         binding = read_binding(rule, value)
-        reading.bindings.append(binding)
+        reading.bindings.append((rule, binding))
         if validate:
             self._refuse(rule, of_binding(binding, value), reading)
             ref = value.get("spec", {}).get("paramRef")
@@ -188,21 +188,32 @@ def _bound(reading: _Reading) -> list[tuple[Policy, list[Binding]]]:
     used: set[tuple[str, str]] = set()
     for rule, policy in reading.policies:
         kind = f"{policy.ref.kind}Binding"
-        mine = [
-            binding
-            for binding in reading.bindings
+        named = [
+            (source, binding)
+            for source, binding in reading.bindings
             if binding.policy_name == policy.name and binding.ref.kind == kind
         ]
         used.add((kind, policy.name))
-        if not mine and _stands_alone(rule):
+        alone = _stands_alone(rule)
+        mine = [b for source, b in named if alone or rule.from_items or not source.from_items]
+        if alone and mine:
+            names = ", ".join(binding.name for binding in mine)
+            message = f"is bound by what is among the items: {names}"
+            reading.findings.append(Finding(Cause.NOTE, False, message, (policy.ref,)))
+        if alone and not mine:
             message = "no binding names it; as functionConfig it counts as bound to everything"
             reading.findings.append(Finding(Cause.NOTE, False, message, (policy.ref,)))
             mine = [bound_to_everything(policy)]
         bound.append((policy, mine))
         if not mine:
             message = f"is inactive: no {kind} names it (spec.policyName: {policy.name})"
+            if named:
+                message += (
+                    f"; {named[0][1].name} among the items does not count for rules from elsewhere "
+                    "(bindingsFromItems: true lets it)"
+                )
             reading.findings.append(Finding(Cause.WARNING, False, message, (policy.ref,)))
-    for binding in reading.bindings:
+    for _, binding in reading.bindings:
         if (binding.ref.kind, binding.policy_name) not in used:
             message = f"names the policy {binding.policy_name}, which is not among the rules"
             reading.findings.append(Finding(Cause.NOTE, False, message, (binding.ref,)))

@@ -63,6 +63,11 @@ class Schemas:
         found = [self.kind(v, kind) for v in self._versions.get((group, kind), ())]
         return [schema for schema in found if schema is not None]
 
+    def groups(self) -> frozenset[str]:
+        """The API groups of the release; "" is the core group."""
+        names = (name.rpartition("/")[0] for name in self._open().kinds)
+        return frozenset(api_version.rpartition("/")[0] for api_version in names)
+
     def struct(self, name: str) -> Struct:
         """A struct type by its name in the table: `core/v1.Container`. Raises KeyError."""
         struct = self._structs.get(name)

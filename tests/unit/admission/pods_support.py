@@ -8,7 +8,7 @@ import yaml
 
 from krm_fn.admission import Cause
 from krm_fn.config.admission import from_document
-from krm_fn.function import admit
+from krm_fn.function import admit, stages_of
 from krm_fn.report.model import Report
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
@@ -133,7 +133,7 @@ def run(
     }
     document = {"apiVersion": "krm-fn.dev/v1alpha1", "kind": "Admission", "spec": spec}
     stream = read_stream(objects.encode())
-    report = admit([stream], from_document(document, "test"))
+    report = admit([stream], stages_of(from_document(document, "test"), [stream]))
     return stream.write(()).decode(), report
 
 

@@ -155,12 +155,12 @@ def test_in_place_writes_nothing_where_anything_is_rejected() -> None:
 
 
 def test_in_place_does_not_follow_symbolic_links() -> None:
-    os.rename("m/web.yaml", "target.yaml")
-    os.symlink("../target.yaml", "m/web.yaml")
+    os.rename("m/web.yaml", "m/target")
+    os.symlink("target", "m/web.yaml")
     done = krm_fn("apply", "-i", "-f", "m", "-r", "rules.yaml")
     assert done.returncode == 2
     assert "symbolic link" in done.stderr
-    assert Path("target.yaml").read_text() == DEPLOYMENT
+    assert Path("m/target").read_text() == DEPLOYMENT
 
 
 def test_check_prints_no_manifests_and_answers_by_its_status() -> None:

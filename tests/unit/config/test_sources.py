@@ -9,6 +9,7 @@ import pytest
 from krm_fn.config.admission import Admission, FromItems, Inline, Paths
 from krm_fn.config.sources import RuleSet, collect
 from krm_fn.errors import ConfigError, KrmFnError, RuleError
+from krm_fn.function import stages_of
 from krm_fn.kube.selectors import parse_selector
 from krm_fn.wire import Item, read_stream
 
@@ -109,11 +110,11 @@ def test_the_command_line_may_name_rules_anywhere(tmp_path: Path) -> None:
     assert names(collect(Admission(), [], None, extra_paths=[str(outside)])) == ["a"]
 
 
-def test_rules_in_the_image_come_on_top() -> None:
+def test_rules_in_the_image_are_a_stage_of_their_own_behind_the_others() -> None:
     Path("baked").mkdir()
     Path("baked/a.yaml").write_text(rule("baked"))
-    found = collect(Admission(), items(rule("a")), None, image_rules="baked")
-    assert names(found) == ["a", "baked"]
+    found = stages_of(Admission(), [read_stream(rule("a").encode())], image_rules="baked")
+    assert [names(stage.rules) for stage in found] == [["a"], ["baked"]]
 
 
 def test_what_is_no_rule_is_kept_as_an_object_that_rules_may_refer_to() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from krm_fn.config.admission import Admission
-from krm_fn.function import admit
+from krm_fn.function import admit, stages_of
 from krm_fn.report import ci
 from krm_fn.report.model import Report
 from krm_fn.wire import read_stream
@@ -32,7 +32,8 @@ spec: {ports: [{port: 80}]}
 
 def report(message: str, manifests: str = SERVICE, file: str = "d/web.yaml") -> Report:
     rules = read_stream((RULE % json.dumps(message)).encode(), "rules.yaml")
-    return admit([rules, read_stream(manifests.encode(), file)], Admission())
+    streams = [rules, read_stream(manifests.encode(), file)]
+    return admit(streams, stages_of(Admission(), streams))
 
 
 def gitlab(message: str, manifests: str = SERVICE, file: str = "d/web.yaml") -> list[Any]:

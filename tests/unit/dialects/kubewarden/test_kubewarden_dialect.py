@@ -14,7 +14,7 @@ from kw_support import annotated, wapc, wat
 
 from krm_fn.config.admission import Admission, from_document
 from krm_fn.errors import KrmFnError
-from krm_fn.function import admit
+from krm_fn.function import admit, stages_of
 from krm_fn.report.model import Report
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
@@ -91,7 +91,7 @@ def run(
     document = {"apiVersion": "krm-fn.dev/v1alpha1", "kind": "Admission", "spec": spec}
     admission: Admission = from_document(document, "test")
     stream = read_stream(objects.encode())
-    report = admit([stream], admission)
+    report = admit([stream], stages_of(admission, [stream]))
     return stream.write(()).decode(), report
 
 

@@ -58,7 +58,8 @@ def test_an_object_that_is_not_rendered_is_not_found() -> None:
 
 
 def test_a_namespace_means_nothing_for_a_kind_without_one() -> None:
-    shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    labels = {"kubernetes.io/metadata.name": "shop"}
+    shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": labels}}
     asked = host(shop, resources=(("v1", "Namespace"),))
     wanted = {**GET, "kind": "Namespace", "name": "shop", "namespace": "other"}
     assert call(asked, "kubernetes/get_resource", wanted) == shop

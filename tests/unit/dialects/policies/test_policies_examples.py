@@ -13,7 +13,7 @@ import pytest
 
 from krm_fn.admission import Cause
 from krm_fn.config.admission import Admission
-from krm_fn.function import admit
+from krm_fn.function import admit, stages_of
 from krm_fn.wire import read_stream
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "examples" / "policies"
@@ -24,7 +24,7 @@ FOLDERS = sorted(path.parent for path in EXAMPLES.glob("*/policy.yaml"))
 def admitted(folder: Path, name: str) -> tuple[str, list[str]]:
     """The manifest as it comes out, and what is said of it (but for notes)."""
     stream = read_stream((folder / name).read_bytes(), name)
-    report = admit([stream], Admission(), rule_paths=[str(folder / "policy.yaml")])
+    report = admit([stream], stages_of(Admission(), [stream], [str(folder / "policy.yaml")]))
     said = [
         finding.message
         for _, finding in report.all_findings()

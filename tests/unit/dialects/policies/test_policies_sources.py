@@ -74,7 +74,8 @@ def test_a_validating_policy_that_is_the_function_config_denies() -> None:
 def test_a_policy_that_is_the_function_config_uses_the_bindings_among_the_items() -> None:
     elsewhere = binding(LABEL, matchResources={"objectSelector": {"matchLabels": {"a": "b"}}})
     done, answer = call(LABEL, elsewhere)
-    assert (done.status, seen(answer), messages(answer, "info")) == (0, None, [])
+    assert (done.status, seen(answer)) == (0, None)
+    assert messages(answer, "info") == ["is bound by what is among the items: label"]
 
 
 def test_from_a_config_map() -> None:
@@ -111,8 +112,12 @@ def test_from_items_by_a_selector() -> None:
     assert (seen(answer), answer["items"][0]["data"]) == ("yes", {"a": "1"})
 
 
-def test_a_policy_in_a_file_uses_a_binding_among_the_items() -> None:
+def test_a_policy_from_elsewhere_uses_a_binding_among_the_items_only_where_it_may() -> None:
     config = admission([{"inline": documents(LABEL)}])
+    _, answer = call(config, binding(LABEL))
+    assert seen(answer) is None
+    assert "label among the items does not count" in messages(answer, "warning")[0]
+    config["spec"]["bindingsFromItems"] = True
     assert seen(call(config, binding(LABEL))[1]) == "yes"
 
 
