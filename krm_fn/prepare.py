@@ -333,7 +333,14 @@ def served_form(options: Admission, crds: Mapping[tuple[str, str], Json]) -> Ser
     def find_crd(group: str, kind: str) -> Json | None:
         return crds.get((group, kind))
 
-    return Served(Schemas(options.context.kubernetes_version), find_crd)
+    user = options.context.user
+    info = {
+        "username": user.username,
+        "uid": user.uid,
+        "groups": list(user.groups),
+        "extra": {name: list(values) for name, values in user.extra.items()},
+    }
+    return Served(Schemas(options.context.kubernetes_version), find_crd, info)
 
 
 def identity_of(head: Head, cluster: Cluster) -> Identity:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from krm_fn.kube.schema import RELEASES, Schemas
+from krm_fn.kube.schema import NEWEST, OLDEST, Schemas
 from krm_fn.values import get
 
 
@@ -46,7 +46,7 @@ def plural_of(kind: str) -> str:
 @cache
 def built_in(group: str, kind: str) -> Resource | None:
     """The resource of a kind that Kubernetes itself has in any version, or None for all others."""
-    for schemas in _newest_first():
+    for schemas in _ends():
         for found in schemas.versions(group, kind):
             if found.plural:
                 return Resource(found.plural, found.namespaced)
@@ -56,12 +56,13 @@ def built_in(group: str, kind: str) -> Resource | None:
 @cache
 def built_in_groups() -> frozenset[str]:
     """The API groups that Kubernetes itself has in any version; "" is the core group."""
-    return frozenset().union(*(schemas.groups() for schemas in _newest_first()))
+    return frozenset().union(*(schemas.groups() for schemas in _ends()))
 
 
 @cache
-def _newest_first() -> tuple[Schemas, ...]:
-    return tuple(Schemas(release) for release in reversed(RELEASES))
+def _ends() -> tuple[Schemas, ...]:
+    """The newest and the oldest release, which together have every kind of those between."""
+    return Schemas(NEWEST), Schemas(OLDEST)
 
 
 def from_crd(crd: dict[str, Any]) -> tuple[tuple[str, str], Resource] | None:

@@ -3,7 +3,7 @@
 // The table is krm-fn's only source of schema facts: fields in Go's order, which of them are left
 // out when empty, the Go kind of each value, how lists and maps merge, plurals and scopes. The
 // libraries are the source; nothing is written by hand. Which release is read is decided by the
-// module file: go.mod is the newest, go.1.32.mod the oldest one.
+// module file: go.mod is the newest, go.1.32.mod the oldest one, with one each between.
 //
 //	go run . -out FILE
 //	go run -modfile=go.1.32.mod . -out FILE

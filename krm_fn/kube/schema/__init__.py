@@ -8,9 +8,10 @@ nothing of it is read before somebody asks for a kind. Knows no object and no ru
 from __future__ import annotations
 
 from krm_fn.kube.schema.model import Field, KindSchema, Struct, Type, Value
-from krm_fn.kube.schema.schemas import OLDEST, RELEASES, Schemas, field_names
+from krm_fn.kube.schema.schemas import NEWEST, OLDEST, RELEASES, Schemas, field_names
 
 __all__ = [
+    "NEWEST",
     "OLDEST",
     "RELEASES",
     "Field",

@@ -18,10 +18,11 @@ from krm_fn.kube.schema.model import (
 if TYPE_CHECKING:
     from krm_fn.kube.schema.table import Table
 
-RELEASES: Final = ("1.32", "1.37")
+RELEASES: Final = ("1.32", "1.33", "1.34", "1.35", "1.36", "1.37")
 """The releases that there are tables of, oldest first."""
 
 OLDEST: Final = RELEASES[0]
+NEWEST: Final = RELEASES[-1]
 
 _VALUES: Final = {value.value: value for value in Value}
 
@@ -168,7 +169,7 @@ def _merging(merge: str, value: Type) -> tuple[str, tuple[str, ...], dict[str, s
 
 def _nearest(version: str) -> str:
     if not version:
-        return RELEASES[-1]
+        return NEWEST
     wanted = _numbers(version.removeprefix("v"))
     at_or_below = [release for release in RELEASES if _numbers(release) <= wanted]
     if not at_or_below:

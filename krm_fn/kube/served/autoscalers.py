@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from krm_fn.errors import KrmFnError
+from krm_fn.kube.quantity import QuantityError, parse
 from krm_fn.kube.schema import Struct, Type, Value
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.kube.served.plan import Plan, Rule
@@ -77,13 +78,15 @@ def first_version(typed: Plan, find_struct: FindStruct) -> Rule:
         except Mismatch:
             return None
 
+    with_tolerance = "tolerance" in find_struct("autoscaling/v2.HPAScalingRules").fields
+
     def rule(out: Json, _: Json) -> Json:
         annotations = out["metadata"].get("annotations", {})
         fresh = {key: text for key, text in annotations.items() if key not in _OURS}
         spec = _with_target(out["spec"], elements(annotations.get(_METRICS), "MetricSpec"), fresh)
         read = elements(annotations.get(_CURRENT), "MetricStatus")
         status = _with_usage(out["status"], read, fresh)
-        rules = _behavior(annotations.get(_BEHAVIOR))
+        rules = _behavior(annotations.get(_BEHAVIOR), with_tolerance)
         if rules is not None:
             fresh[_BEHAVIOR] = _text(rules)
         conditions = elements(annotations.get(_CONDITIONS), "HorizontalPodAutoscalerCondition")
@@ -99,7 +102,10 @@ def first_version(typed: Plan, find_struct: FindStruct) -> Rule:
     return rule
 
 
-_OURS: Final = (_METRICS, _BEHAVIOR, _CURRENT, _CONDITIONS)
+IN_STATUS: Final = (_CURRENT, _CONDITIONS)
+"""Annotations that hold parts of the status."""
+
+_OURS: Final = (_METRICS, _BEHAVIOR, *IN_STATUS)
 
 
 def _with_target(spec: Json, metrics: list[Json] | None, annotations: Json) -> Json:
@@ -152,26 +158,34 @@ def _with(out: Json, key: str, value: Any) -> Json:
     return rest if value is None else {**rest, key: value}
 
 
-def _behavior(text: str | None) -> Json | None:
-    """The behavior in the notation of the internal type: capital letters, nothing left out."""
+def _behavior(text: str | None, with_tolerance: bool) -> Json | None:
+    """The behavior in the notation of the internal type: capital letters, nothing left out.
+
+    Rules have a tolerance where the release's type has one.
+    """
     value = _json(text, dict)
     if value is None:
         return None
     try:
-        rules = {key: _scaling(_member(value, key)) for key in ("ScaleUp", "ScaleDown")}
-    except (TypeError, AttributeError):
+        rules = {
+            key: _scaling(_member(value, key), with_tolerance) for key in ("ScaleUp", "ScaleDown")
+        }
+    except (TypeError, AttributeError, QuantityError):
         return None
     return rules if any(rules.values()) else None
 
 
-def _scaling(rules: Any) -> Json | None:
+def _scaling(rules: Any, with_tolerance: bool) -> Json | None:
     if rules is None:
         return None
     policies = _member(rules, "Policies")
+    tolerance = _member(rules, "Tolerance")
+    more = {"Tolerance": None if tolerance is None else str(parse(str(tolerance)))}
     return {
         "StabilizationWindowSeconds": _member(rules, "StabilizationWindowSeconds"),
         "SelectPolicy": _member(rules, "SelectPolicy"),
         "Policies": None if policies is None else [_policy(policy) for policy in policies],
+        **(more if with_tolerance else {}),
     }
 
 

@@ -40,12 +40,16 @@ class Form(NamedTuple):
 class Served:
     """Makes the served form of objects for one Kubernetes release.
 
-    `find_crd` gives the definitions of custom kinds; each is read once. All methods leave their
+    `find_crd` gives the definitions of custom kinds; each is read once. `user` is who creates
+    the objects, as `request.userInfo` has it. All methods leave their
     arguments unchanged, and return subtrees in which nothing changed as the same objects.
     """
 
-    def __init__(self, schemas: Schemas, find_crd: FindCrd | None = None) -> None:
+    def __init__(
+        self, schemas: Schemas, find_crd: FindCrd | None = None, user: Json | None = None
+    ) -> None:
         self._schemas = schemas
+        self._user = user
         self._find_crd = find_crd or _no_crd
         self._plan: Plan | None = None
         self._typed = Plan({}, {})
@@ -93,7 +97,7 @@ class Served:
             api_version, kind = _kind_of(served)
             schema = self._schemas.kind(api_version, kind)
             if schema is not None:
-                return prepared(served, schema, self._typed, self._schemas.version)
+                return prepared(served, schema, self._typed, self._schemas.version, self._user)
             custom = self._custom_kind(api_version, kind)
             return custom.prepared(served) if custom is not None else served
 

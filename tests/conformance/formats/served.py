@@ -109,20 +109,52 @@ def unknown_fields(expected: dict[str, Any]) -> list[str]:
     return sorted(match[1] for match in found if match)
 
 
-def comparable(value: Json) -> Json:
-    """Without what is stamped or allocated at creation, and what else stage 13 does.
+GATED = (
+    ("Pod", "spec.resources"),
+    ("Pod", "spec.resourceClaims"),
+    ("Pod", "spec.securityContext.supplementalGroupsPolicy"),
+    ("Pod", "spec.containers.#.resizePolicy"),
+    ("Pod", "spec.containers.#.resources.claims"),
+    ("Pod", "spec.containers.#.securityContext.procMount"),
+    ("Pod", "spec.volumes"),  # those of images
+    ("StatefulSet", "spec.updateStrategy.rollingUpdate.maxUnavailable"),
+)
+"""Fields of features that are off in 1.32, which its strategies drop and this project does not."""
 
-    Of that, generation and status are compared.
-    """
-    whole = without_stamps(value)
-    kept: dict[str, Any] = {key: whole.get(key) for key in ("apiVersion", "kind")}
-    kept["generation"] = whole["metadata"].get("generation")
-    if "status" in whole:
-        status = dict(whole["status"])
+GENERATED = (
+    ("Job", "spec.selector"),  # by the uid
+    ("Pod", "metadata.annotations"),  # of AppArmor from its fields, which later releases leave
+)
+
+
+def comparable(value: Json) -> Json:
+    """Without what is stamped, generated or allocated at creation, and what features drop."""
+    whole: Json = without_stamps(value)
+    metadata = {k: v for k, v in whole["metadata"].items() if k != "creationTimestamp"}
+    if metadata.get("generateName"):
+        for name in ("name", "labels"):
+            metadata.pop(name, None)
+    for kind, path in GATED + GENERATED:
+        if kind == whole["kind"]:
+            whole = without(whole, path.split("."))
+    metadata = {k: v for k, v in metadata.items() if k in whole["metadata"]}
+    status = whole.get("status")
+    if type(status) is dict and status.get("phase") == "Pending":
         # Pods that wait for their gates get a condition with the time.
-        status.pop("conditions", None) if status.get("phase") == "Pending" else None
-        kept["status"] = status
-    return kept
+        whole = {**whole, "status": {k: v for k, v in status.items() if k != "conditions"}}
+    return {**whole, "metadata": metadata}
+
+
+def without(value: Any, path: list[str]) -> Any:
+    """A value without what stands at a path; `#` is every element of a list."""
+    name, *rest = path
+    if name == "#":
+        return [without(member, rest) for member in value] if type(value) is list else value
+    if type(value) is not dict or name not in value:
+        return value
+    if rest:
+        return {**value, name: without(value[name], rest)}
+    return {key: member for key, member in value.items() if key != name}
 
 
 def without_stamps(value: Any) -> Any:

@@ -20,7 +20,6 @@ def validating(api_version: str, kind: str, **members: Any) -> Json:
 
 COUNTED = [("apps/v1", "Deployment"), ("batch/v1", "Job"), ("networking.k8s.io/v1", "Ingress")]
 UNCOUNTED = [
-    ("v1", "Pod"),
     ("v1", "Service"),
     ("v1", "ConfigMap"),
     ("autoscaling/v2", "HorizontalPodAutoscaler"),

@@ -448,8 +448,8 @@ def test_an_annotation_that_cannot_be_read_is_removed(text: str) -> None:
 def test_a_behavior_is_written_in_the_notation_of_the_internal_type() -> None:
     served = scaler({"behavior": '{"scaleUp":{"selectPolicy":"Max"}}'})
     assert served["metadata"]["annotations"][f"{ALPHA}behavior"] == (
-        '{"ScaleUp":{"StabilizationWindowSeconds":null,"SelectPolicy":"Max","Policies":null},'
-        '"ScaleDown":null}'
+        '{"ScaleUp":{"StabilizationWindowSeconds":null,"SelectPolicy":"Max","Policies":null,'
+        '"Tolerance":null},"ScaleDown":null}'
     )
 
 
