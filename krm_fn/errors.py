@@ -77,6 +77,10 @@ class RuleError(ConfigError):
         return [line for problem in self.problems for line in _problem(problem)]
 
 
+class RunLimitError(KrmFnError):
+    """The rules of a run do more than `krm_fn.work` allows; ends the run, whatever a rule says."""
+
+
 class LanguageError(KrmFnError):
     """Base of the errors of the small languages in `krm_fn.lang`."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from krm_fn import limits
+from krm_fn import limits, work
 from krm_fn.admission import (
     Cause,
     Chain,
@@ -157,9 +157,10 @@ def admit(
     """
     results = stages[0].options.results
     report = Report(with_changes=results.changes, limit=results.limit)
-    for n in range(len(stages)):
-        one = _Stage(streams, stages[n:], function_config, caller, lint=lint).run()
-        report = one if n == 0 else report.followed_by(one)
+    with work.bounded(sum(len(stream.text) for stream in streams)):
+        for n in range(len(stages)):
+            one = _Stage(streams, stages[n:], function_config, caller, lint=lint).run()
+            report = one if n == 0 else report.followed_by(one)
     if len(stages) > 1:
         order = {item: n for n, item in enumerate(i for s in streams for i in s.items)}
         report.objects.sort(key=lambda entry: order[entry.item])

@@ -24,6 +24,12 @@ ALIAS_FACTOR: Final = 10
 ALIAS_NODES: Final = 1_000_000
 """And never larger than this many nodes."""
 
+RUN_STEPS: Final = 20_000_000
+"""What all rules of a run may do, in steps of `krm_fn.work`, besides the share of the input."""
+
+RUN_STEPS_PER_BYTE: Final = 15
+"""What each byte of the manifests adds to that."""
+
 SELECT_STEPS: Final = 1_000_000
 """Evaluation steps of one select expression on one object."""
 
@@ -65,6 +71,9 @@ EXPRESSION_NESTING: Final = 200
 
 CEL_STEPS: Final = 1_000_000
 """Cost of one CEL expression on one object, counted as the API server counts it."""
+
+CEL_WORK: Final = 12_000_000
+"""Steps that one CEL expression may take besides its cost, which counts some calls as cheap."""
 
 CEL_SOURCE: Final = 100_000
 """Code points of one CEL expression."""

@@ -23,8 +23,6 @@ _PATH_CHECK: Final = t.struct(f"{_PREFIX}PathCheck")
 _GROUP_CHECK: Final = t.struct(f"{_PREFIX}GroupCheck")
 _DECISION: Final = t.struct(f"{_PREFIX}Decision")
 
-_CHECK_COST: Final = 350_000
-
 
 class Question(NamedTuple):
     """What an authorizer is asked: a path, or a resource of a group.
@@ -143,9 +141,7 @@ def library() -> Library:
         ("name", "name"),
     )
     checks = [
-        Overload(
-            identity, (target, t.STRING), _DECISION, _ask, member=True, cost=lambda *_: _CHECK_COST
-        )
+        Overload(identity, (target, t.STRING), _DECISION, _ask, member=True)
         for identity, target in (
             ("pathcheck_check", _PATH_CHECK),
             ("resourcecheck_check", RESOURCE_CHECK),

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Mapping
 from typing import Final
 
-from krm_fn.kube.cel import authz, formats, lists, net, objects, quantity, semver, urls
+from krm_fn.kube.cel import authz, costs, formats, lists, net, objects, quantity, semver, urls
 from krm_fn.lang.cel import (
     LISTS,
     OPTIONALS,
@@ -168,7 +168,9 @@ def _libraries(version: tuple[int, int]) -> list[Library]:
 @functools.cache
 def base(version: tuple[int, int] = STORED) -> Environment:
     """The libraries of a release, without variables."""
-    return Environment({}, _libraries(version), validate=version >= (1, 29))
+    return Environment(
+        {}, _libraries(version), validate=version >= (1, 29), estimator=costs.ESTIMATOR
+    )
 
 
 @functools.cache

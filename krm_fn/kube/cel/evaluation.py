@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from krm_fn import work
 from krm_fn.errors import EvaluationError, LimitError
 from krm_fn.lang.cel import Budget, Program
 
@@ -39,6 +40,15 @@ class Pool:
         self.left -= cost
 
 
+def pay_for(budget: Budget) -> None:
+    """Let the run pay for what an evaluation did. Raises RunLimitError."""
+    work.spend(_EVALUATION + budget.used + budget.toiled)
+
+
+_EVALUATION: Final = 30
+"""The steps that every evaluation takes."""
+
+
 class Evaluated(NamedTuple):
     """A value, and what `object_patch` and `json_patch` want to know of how it was made."""
 
@@ -59,6 +69,7 @@ def evaluate(program: Program, bindings: Mapping[str, Any], pool: Pool) -> Evalu
         value = program.evaluate(bindings, budget)
     except EvaluationError as error:
         failure = error
+    pay_for(budget)
     pool.spend(budget.used)
     if pool.left < 0:
         raise PoolError(EXHAUSTED)

@@ -13,7 +13,7 @@ from krm_fn.errors import EvaluationError
 from krm_fn.kube.cel.urls import UrlError, check_request_uri
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel.environment import Library
-from krm_fn.lang.cel.functions import Function, Overload, traversal
+from krm_fn.lang.cel.functions import Function, Overload
 from krm_fn.lang.cel.regexes import compile_pattern
 from krm_fn.lang.cel.times import parse_timestamp
 from krm_fn.lang.cel.values import NO_OVERLOAD, NONE, Optional, Value
@@ -215,8 +215,8 @@ def _validate(known: Format, text: str) -> Optional:
     return Optional(wrong) if wrong else NONE
 
 
-def _cost(known: Format, text: str) -> int:
-    return traversal(len(text) + 1) * ((known.size + 3) // 4)
+def _work(known: Format, text: str) -> int:
+    return 20 + len(text)
 
 
 def library() -> Library:
@@ -230,7 +230,7 @@ def library() -> Library:
                 [
                     Overload(
                         "format-validate", (FORMAT, t.STRING), wrong, _validate,
-                        member=True, cost=_cost,
+                        member=True, work=_work,
                     )
                 ],
             ),

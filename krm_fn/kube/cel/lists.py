@@ -16,7 +16,7 @@ from krm_fn.lang.cel.environment import Library
 from krm_fn.lang.cel.functions import Function, Overload
 from krm_fn.lang.cel.lists import COMPARABLE
 from krm_fn.lang.cel.regexes import compile_pattern
-from krm_fn.lang.cel.stdlib import regex_cost
+from krm_fn.lang.cel.stdlib import regex_work
 
 _A: Final = t.param("A")
 _LIST: Final = t.list_of(_A)
@@ -104,13 +104,15 @@ def _includes(target: Any, wanted: Any) -> bool:
     return _same(target, wanted)
 
 
-def _size(values: Any, *_: Any) -> int:
-    return max(v.size_of(values), 1)
+def _walk_work(values: Any, *_: Any) -> int:
+    """Of short texts the cost counts nothing."""
+    return 2 * operators.weight(values)
 
 
-def _search_cost(values: Any, wanted: Any) -> int:
-    parts = operators.weight(wanted) // 4 if v.is_list(wanted) or v.is_map(wanted) else 1
-    return max(v.size_of(values), 1) * max(parts, 1)
+def _search_work(values: Any, wanted: Any) -> int:
+    if v.is_list(wanted) or v.is_map(wanted):
+        return v.size_of(values) * operators.weight(wanted)
+    return 2 * v.size_of(values)
 
 
 def library(includes: bool) -> Library:
@@ -120,7 +122,7 @@ def library(includes: bool) -> Library:
             name,
             [
                 Overload(f"list_a_{identity}_int", (_LIST, _A), t.INT, impl,
-                         member=True, cost=_search_cost)
+                         member=True, work=_search_work)
             ],
         )
         for name, identity, impl in (
@@ -144,7 +146,7 @@ def library(includes: bool) -> Library:
                         t.BOOL if tests else kind,
                         impl,
                         member=True,
-                        cost=_size,
+                        work=_walk_work,
                     )
                     for short, kind in COMPARABLE
                 ],
@@ -160,7 +162,7 @@ def library(includes: bool) -> Library:
                     kind,
                     _sum(zero),
                     member=True,
-                    cost=_size,
+                    work=_walk_work,
                 )
                 for short, kind, zero in _SUMMABLE
             ],
@@ -173,7 +175,7 @@ def library(includes: bool) -> Library:
                 [
                     Overload(
                         "list_includes_dyn_dyn", (t.DYN, t.DYN), t.BOOL, _includes,
-                        member=True, cost=_search_cost,
+                        member=True, work=_search_work,
                     )
                 ],
             )
@@ -215,23 +217,20 @@ def regex_library() -> Library:
         [
             Function(
                 "find",
-                [Overload("string_find_string", (s, s), s, _find, member=True, cost=_cost)],
+                [Overload("string_find_string", (s, s), s, _find, member=True, work=regex_work)],
             ),
             Function(
                 "findAll",
                 [
                     Overload(
-                        "string_find_all_string", (s, s), texts, _find_all, member=True, cost=_cost
+                        "string_find_all_string", (s, s), texts, _find_all,
+                        member=True, work=regex_work,
                     ),
                     Overload(
                         "string_find_all_string_int", (s, s, t.INT), texts, _find_all,
-                        member=True, cost=_cost,
+                        member=True, work=regex_work,
                     ),
                 ],
             ),
         ]
     )  # fmt: skip
-
-
-def _cost(text: str, pattern: str, *_: Any) -> int:
-    return regex_cost(text, pattern)

@@ -11,13 +11,16 @@ from typing import Any, Final
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel.environment import Library
-from krm_fn.lang.cel.functions import Function, Overload, traversal
+from krm_fn.lang.cel.functions import Function, Overload, steps
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import NO_OVERLOAD, Value
 from krm_fn.lang.gofmt import quote
 
 IP: Final = t.opaque("net.IP")
 CIDR: Final = t.opaque("net.CIDR")
+
+_READ: Final = steps(35, 2)
+"""What reading a text takes."""
 
 _DIGITS: Final = frozenset("0123456789")
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
@@ -310,10 +313,6 @@ def _global_unicast(address: Address) -> bool:
     )
 
 
-def _walk(text: str) -> int:
-    return traversal(len(text))
-
-
 def _member(name: str, identity: str, args: tuple[Type, ...], result: Type, impl: Any) -> Function:
     return Function(name, [Overload(identity, args, result, impl, member=True)])
 
@@ -330,12 +329,12 @@ def ip_library() -> Library:
     text = (t.STRING,)
     return Library(
         [
-            Function("ip", [Overload("string_to_ip", text, IP, _ip, cost=_walk)]),
+            Function("ip", [Overload("string_to_ip", text, IP, _ip, work=_READ)]),
             Function(
                 "ip.isCanonical",
-                [Overload("ip_is_canonical", text, t.BOOL, lambda s: str(_ip(s)) == s, cost=_walk)],
+                [Overload("ip_is_canonical", text, t.BOOL, lambda s: str(_ip(s)) == s, work=_READ)],
             ),
-            Function("isIP", [Overload("is_ip", text, t.BOOL, _reads(_ip), cost=_walk)]),
+            Function("isIP", [Overload("is_ip", text, t.BOOL, _reads(_ip), work=_READ)]),
             Function("string", [Overload("ip_to_string", (IP,), t.STRING, str)]),
             _member("family", "ip_family", (IP,), t.INT, lambda a: 4 if a.bits == 32 else 6),
             *[_member(name, identity, (IP,), t.BOOL, impl) for name, identity, impl in tests],
@@ -349,8 +348,8 @@ def cidr_library() -> Library:
     text = (t.STRING,)
     return Library(
         [
-            Function("cidr", [Overload("string_to_cidr", text, CIDR, _cidr, cost=_walk)]),
-            Function("isCIDR", [Overload("is_cidr", text, t.BOOL, _reads(_network), cost=_walk)]),
+            Function("cidr", [Overload("string_to_cidr", text, CIDR, _cidr, work=_READ)]),
+            Function("isCIDR", [Overload("is_cidr", text, t.BOOL, _reads(_network), work=_READ)]),
             Function("string", [Overload("cidr_to_string", (CIDR,), t.STRING, str)]),
             Function(
                 "containsIP",

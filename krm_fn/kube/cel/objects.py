@@ -13,7 +13,7 @@ from krm_fn.lang.cel import values as v
 from krm_fn.lang.cel.attributes import FieldAccess
 from krm_fn.lang.cel.checker import UNKNOWN_FIELD
 from krm_fn.lang.cel.environment import Library
-from krm_fn.lang.cel.functions import Function, Overload, traversal
+from krm_fn.lang.cel.functions import Function, Overload, steps
 from krm_fn.lang.cel.provider import TypeProvider
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import Optional, Value
@@ -207,6 +207,6 @@ def library() -> Library:
         (t.STRING,),
         t.STRING,
         _escape_key,
-        cost=lambda key: traversal(len(key)),
+        work=steps(0),
     )
     return Library([Function("jsonpatch.escapeKey", [overload])])

@@ -11,12 +11,15 @@ from typing import Any, Final
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel.environment import Library
-from krm_fn.lang.cel.functions import Function, Overload, traversal
+from krm_fn.lang.cel.functions import Function, Overload, steps
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import NO_OVERLOAD, Value
 from krm_fn.lang.gofmt import quote
 
 SEMVER: Final = t.struct("kubernetes.Semver")
+
+_READING: Final = steps(40, 2)
+"""What reading a text takes."""
 
 _DIGITS: Final = frozenset(string.digits)
 _PART: Final = frozenset(string.ascii_letters + string.digits + "-")
@@ -153,10 +156,6 @@ def _method(name: str, identity: str, args: tuple[Type, ...], result: Type, impl
     )
 
 
-def _walk(text: str, *_: Any) -> int:
-    return traversal(len(text))
-
-
 def library() -> Library:
     """The functions on versions."""
     s, other = t.STRING, (SEMVER,)
@@ -165,15 +164,17 @@ def library() -> Library:
             Function(
                 "semver",
                 [
-                    Overload("string_to_semver", (s,), SEMVER, parse, cost=_walk),
-                    Overload("string_bool_to_semver", (s, t.BOOL), SEMVER, parse, cost=_walk),
+                    Overload("string_to_semver", (s,), SEMVER, parse, work=_READING),
+                    Overload("string_bool_to_semver", (s, t.BOOL), SEMVER, parse, work=_READING),
                 ],
             ),
             Function(
                 "isSemver",
                 [
-                    Overload("is_semver_string", (s,), t.BOOL, _is_semver, cost=_walk),
-                    Overload("is_semver_string_bool", (s, t.BOOL), t.BOOL, _is_semver, cost=_walk),
+                    Overload("is_semver_string", (s,), t.BOOL, _is_semver, work=_READING),
+                    Overload(
+                        "is_semver_string_bool", (s, t.BOOL), t.BOOL, _is_semver, work=_READING
+                    ),
                 ],
             ),
             _method("isGreaterThan", "is_greater_than", other, t.BOOL, lambda a, b: a.order(b) > 0),

@@ -13,11 +13,14 @@ from krm_fn.errors import EvaluationError
 from krm_fn.kube.cel.net import AddressError, parse_address
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel.environment import Library
-from krm_fn.lang.cel.functions import Function, Overload, traversal
+from krm_fn.lang.cel.functions import Function, Overload, steps
 from krm_fn.lang.cel.values import NO_OVERLOAD, Value
 from krm_fn.lang.gofmt import from_bytes, quote, to_bytes
 
 URL: Final = t.struct("kubernetes.URL")
+
+_READING: Final = steps(70, 2)
+"""What reading a text takes."""
 
 _UNRESERVED: Final = string.ascii_letters + string.digits + "-_.~"
 _IN_PATH: Final = frozenset(_UNRESERVED + "$&+,/:;=@")
@@ -299,10 +302,6 @@ def _query(url: Url) -> dict[str, list[str]]:
     return found
 
 
-def _walk(text: str) -> int:
-    return traversal(len(text))
-
-
 def library() -> Library:
     """The functions on URLs."""
     getters: tuple[tuple[str, str, Any], ...] = (
@@ -315,9 +314,9 @@ def library() -> Library:
     query = t.map_of(t.STRING, t.list_of(t.STRING))
     return Library(
         [
-            Function("url", [Overload("string_to_url", (t.STRING,), URL, _url, cost=_walk)]),
+            Function("url", [Overload("string_to_url", (t.STRING,), URL, _url, work=_READING)]),
             Function(
-                "isURL", [Overload("is_url_string", (t.STRING,), t.BOOL, _is_url, cost=_walk)]
+                "isURL", [Overload("is_url_string", (t.STRING,), t.BOOL, _is_url, work=_READING)]
             ),
             Function("getQuery", [Overload("url_get_query", (URL,), query, _query, member=True)]),
             *[

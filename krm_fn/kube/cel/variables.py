@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.kube.cel.environments import variable_type, with_variables
+from krm_fn.kube.cel.evaluation import pay_for
 from krm_fn.lang.cel import Budget, Environment, Program
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel.types import Type
@@ -122,4 +123,5 @@ class _Lazy(Value):
             reason = f"composited variable {quote(name)} fails to evaluate: {error.message}"
             return EvaluationError(reason)
         finally:
+            pay_for(budget)
             self._spend(budget.used)

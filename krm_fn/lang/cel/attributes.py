@@ -24,17 +24,25 @@ class Step:
     """One qualifier: a constant `key` or an expression `run`. `optional` for `.?` and `[?]`.
 
     `field`: reads the field of a struct type that the checker knew, past the value's own rules.
+    `cost`: of the qualifier with its expression.
     """
 
-    __slots__ = ("field", "key", "optional", "run")
+    __slots__ = ("cost", "field", "key", "optional", "run")
 
     def __init__(
-        self, key: Any, run: Run | None, optional: bool, field: FieldAccess | None = None
+        self,
+        key: Any,
+        run: Run | None,
+        optional: bool,
+        field: FieldAccess | None = None,
+        *,
+        cost: int = 1,
     ) -> None:
         self.key = key
         self.run = run
         self.optional = optional
         self.field = field
+        self.cost = cost
 
 
 class FieldAccess:
@@ -121,9 +129,10 @@ def resolve(frame: Frame, value: Any, steps: Sequence[Step]) -> Any:
     optional = type(value) is Optional
     if optional:
         if not value.present:
+            frame[0].left += sum(step.cost for step in steps)
             return value
         value = value.value
-    for step in steps:
+    for n, step in enumerate(steps):
         optional = optional or step.optional
         key = step.key
         if step.run is not None:
@@ -131,26 +140,36 @@ def resolve(frame: Frame, value: Any, steps: Sequence[Step]) -> Any:
             check_qualifier(key)
         if step.field is not None:
             if optional and not step.field.has(value, key):
-                return NONE
+                return _none(frame, steps[n + 1 :])
             value = step.field.get(value, key)
         elif not optional:
             value = qualify(value, key)
         elif isinstance(value, Value) and value.indexes and not value.has(key):
-            return NONE
+            return _none(frame, steps[n + 1 :])
         else:
             value = lookup(value, key)
             if value is _MISSING:
-                return NONE
+                return _none(frame, steps[n + 1 :])
     return Optional(value) if optional else value
+
+
+def _none(frame: Frame, behind: Sequence[Step]) -> Optional:
+    """What an optional qualifier gives that finds nothing; it is free, as are those behind it."""
+    frame[0].left += 1 + sum(step.cost for step in behind)
+    return NONE
 
 
 def test(frame: Frame, value: Any, steps: Sequence[Step]) -> bool:
     """`has(...)`: apply all qualifiers but the last, and ask for that one."""
     last = steps[-1]
     value = resolve(frame, value, steps[:-1])
-    if type(value) is Optional:
-        return value.present and _has(value.value, last)
-    return _has(value, last)
+    if type(value) is not Optional:
+        return _has(value, last)
+    if value.present and _has(value.value, last):
+        return True
+    # What an optional qualifier leads to is free where it is not there.
+    frame[0].left += last.cost
+    return False
 
 
 def _has(value: Any, step: Step) -> bool:

@@ -1,8 +1,9 @@
-"""What an evaluation may still cost.
+"""What an evaluation may still cost, and how much it may still do.
 
-Costs are counted as the API server counts them where that decides anything, and never less than
-what the operation takes here: a call is charged for the size of what it walks or makes, before it
-does. Source: cel-go v0.29, interpreter/runtimecost.go.
+The cost is counted as the API server counts it (`costs`), since it decides what is admitted. It
+takes some work for cheap: sorting a list of which the checker does not know the elements costs 1.
+What a call takes here beyond its cost is toil, which has a limit of its own, and is paid for before
+the call runs.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ EXCEEDED = "operation cancelled: actual cost limit exceeded"
 class Budget:
     """The cost that one expression may still have."""
 
-    __slots__ = ("joined", "left", "limit")
+    __slots__ = ("joined", "left", "limit", "toiled")
 
     def __init__(self, limit: int = limits.CEL_STEPS) -> None:
         self.limit = limit
         self.left = limit
+        self.toiled = 0
+        """The steps that calls took besides their cost."""
         self.joined: list[list[Any]] = []
         """The lists that `+` made, which upstream tells from others when it converts them."""
 
@@ -36,3 +39,9 @@ class Budget:
         self.left -= cost
         if self.left < 0:
             raise LimitError(EXCEEDED)
+
+    def toil(self, steps: int) -> None:
+        """Take steps; raises LimitError for more than one expression may take."""
+        self.toiled += steps
+        if self.toiled > limits.CEL_WORK:
+            raise LimitError(f"the expression takes more than {limits.CEL_WORK:,} steps")

@@ -2,14 +2,15 @@
 
 Every node becomes a function of the frame, a list of the budget and the variables by slot. What is
 constant is computed here, and an error in it is a compile error even where it would not be reached,
-as on the API server. What an evaluation costs is known before it runs but for loops and branches:
-the sum is spent at the start, each turn of a loop spends its own.
+as on the API server. What an evaluation costs is known before it runs but for loops, branches and
+some calls: the sum is spent at the start, the others spend their own when they run. What fails in
+the middle has been paid for whole, where upstream stops counting.
 Source: cel-go v0.29, interpreter/planner.go, interpreter/decorators.go, interpreter/runtimecost.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from krm_fn.errors import CompileError, EvaluationError, LimitError
@@ -38,7 +39,8 @@ from krm_fn.lang.cel.attributes import (
     test,
 )
 from krm_fn.lang.cel.checker import Checked, Reference, Types
-from krm_fn.lang.cel.functions import Cost, Impl, implementation
+from krm_fn.lang.cel.costs import Cost, Estimator, call_cost
+from krm_fn.lang.cel.functions import Impl, Work, implementation
 from krm_fn.lang.cel.regexes import compile_pattern
 from krm_fn.lang.cel.values import NO_OVERLOAD, Optional
 
@@ -68,13 +70,17 @@ class Compiled:
 
 
 def compile_tree(
-    tree: Node, checked: Checked, structs: Structs, unbound: frozenset[str] = frozenset()
+    tree: Node,
+    checked: Checked,
+    structs: Structs,
+    estimator: Estimator,
+    unbound: frozenset[str] = frozenset(),
 ) -> Compiled:
     """Compile a tree; `unbound` variables fail where they are read.
 
     Raises CompileError with what constant parts fail with.
     """
-    compiler = _Compiler(checked, structs, unbound)
+    compiler = _Compiler(checked, structs, estimator, unbound)
     try:
         code = compiler.compile(tree)
         run = code.build()
@@ -108,42 +114,50 @@ class _Constant(_Code):
 
 
 class _Attribute(_Code):
-    """A value and qualifiers to apply to it; more can be added."""
+    """A value and qualifiers to apply to it; more can be added.
 
-    __slots__ = ("base", "slot", "steps")
+    `inner` is what it costs but for the 1 of reading it, which is free in a branch and as an index.
+    """
 
-    def __init__(self, base: Run, slot: int | None, steps: tuple[Step, ...], cost: int) -> None:
+    __slots__ = ("base", "inner", "slot", "steps")
+
+    def __init__(self, base: Run, slot: int | None, steps: tuple[Step, ...], inner: int) -> None:
         self.base = base
         self.slot = slot
         self.steps = steps
-        self.cost = cost
+        self.inner = inner
+        self.cost = inner + 1
 
     def build(self) -> Run:
         return compile_steps(self.base, self.slot, self.steps)
 
-    def with_step(self, step: Step, cost: int) -> _Code:
+    def with_step(self, step: Step) -> _Attribute:
         """The same with one qualifier more."""
-        return _Attribute(self.base, self.slot, (*self.steps, step), self.cost + cost)
+        return _Attribute(self.base, self.slot, (*self.steps, step), self.inner + step.cost)
 
-    def tested(self) -> _Code:
+    def tested(self) -> Run:
         """Whether the last qualifier finds something."""
         base, steps = self.base, self.steps
-        return _Code(lambda frame: test(frame, base(frame), steps), self.cost - 1)
+        return lambda frame: test(frame, base(frame), steps)
 
 
 class _Choice(_Code):
-    """`c ? a : b`, whose qualifiers go to both branches."""
+    """`c ? a : b`, whose qualifiers go to both branches, of which one is paid for."""
 
-    __slots__ = ("charge", "no", "when", "yes")
+    __slots__ = ("inner", "no", "when", "yes")
 
-    def __init__(self, when: _Code, yes: _Attribute | _Choice, no: _Attribute | _Choice) -> None:
+    def __init__(self, when: _Code, yes: _Selectable, no: _Selectable) -> None:
         self.when = when
         self.yes = yes
         self.no = no
-        self.cost = when.cost + max(yes.cost, no.cost)
+        self.cost = self.inner = when.cost
 
     def build(self) -> Run:
-        when, yes, no = self.when.build(), self.yes.build(), self.no.build()
+        return self._either(self.yes.build(), self.no.build())
+
+    def _either(self, yes: Run, no: Run) -> Run:
+        when = self.when.build()
+        yes, no = _paying(yes, self.yes.inner), _paying(no, self.no.inner)
 
         def run(frame: Frame) -> Any:
             chosen = when(frame)
@@ -155,32 +169,37 @@ class _Choice(_Code):
 
         return run
 
-    def with_step(self, step: Step, cost: int) -> _Code:
+    def with_step(self, step: Step) -> _Choice:
         """The same with one qualifier more in both branches."""
-        yes, no = self.yes.with_step(step, cost), self.no.with_step(step, cost)
-        assert isinstance(yes, (_Attribute, _Choice))
-        assert isinstance(no, (_Attribute, _Choice))
-        return _Choice(self.when, yes, no)
+        return _Choice(self.when, self.yes.with_step(step), self.no.with_step(step))
 
-    def tested(self) -> _Code:
+    def tested(self) -> Run:
         """Whether the last qualifier finds something, in the branch that is taken."""
-        when, yes, no = self.when.build(), self.yes.tested().build(), self.no.tested().build()
-
-        def run(frame: Frame) -> Any:
-            chosen = when(frame)
-            if chosen is True:
-                return yes(frame)
-            if chosen is False:
-                return no(frame)
-            raise EvaluationError(NO_OVERLOAD)
-
-        return _Code(run, self.cost)
+        return self._either(self.yes.tested(), self.no.tested())
 
 
-def _as_attribute(code: _Code) -> _Attribute | _Choice:
+_Selectable = _Attribute | _Choice
+
+
+def _as_attribute(code: _Code) -> _Selectable:
     if isinstance(code, (_Attribute, _Choice)):
         return code
-    return _Attribute(code.build(), None, (), code.cost + 1)
+    return _Attribute(code.build(), None, (), code.cost)
+
+
+def _paying(run: Run, cost: int) -> Run:
+    """Something that may not run, and pays when it does."""
+    if not cost:
+        return run
+
+    def paid(frame: Frame) -> Any:
+        budget = frame[0]
+        budget.left -= cost
+        if budget.left < 0:
+            budget.spend(0)
+        return run(frame)
+
+    return paid
 
 
 _CONVERSIONS: Final = frozenset(
@@ -195,13 +214,15 @@ _STRUCT_COST: Final = 40
 class _Compiler:
     """One instance an expression."""
 
-    def __init__(self, checked: Checked, structs: Structs, unbound: frozenset[str]) -> None:
+    def __init__(
+        self, checked: Checked, structs: Structs, estimator: Estimator, unbound: frozenset[str]
+    ) -> None:
         self._unbound = unbound
+        self._estimator = estimator
         self._types = checked.types
         self._refs = checked.refs
         self._structs = structs
         self._scopes: list[dict[str, int]] = []
-        self._loops = 0
         self.globals: dict[str, int] = {}
         self.size = 1
 
@@ -242,12 +263,12 @@ class _Compiler:
         if slot is None:
             bare = name.removeprefix(".")
             if bare in self._unbound:
-                return _Attribute(_failing(f"no such attribute(s): {bare}"), None, (), 1)
+                return _Attribute(_failing(f"no such attribute(s): {bare}"), None, (), 0)
             slot = self.globals.get(bare)
             if slot is None:
                 slot = self.globals[bare] = self._slot()
         place: int = slot
-        return _Attribute(lambda frame: frame[place], place, (), 1)
+        return _Attribute(lambda frame: frame[place], place, (), 0)
 
     def _local(self, name: str) -> int | None:
         if name.startswith("."):
@@ -264,18 +285,16 @@ class _Compiler:
         operand = _as_attribute(self.compile(node.operand))
         kind = self._types[node.operand]
         access = self._structs.access(kind.name) if kind.kind == t.STRUCT else None
-        chosen = operand.with_step(Step(node.field, None, False, access), 1)
-        if node.test:
-            assert isinstance(chosen, (_Attribute, _Choice))
-            return chosen.tested()
-        return chosen
+        chosen = operand.with_step(Step(node.field, None, False, access))
+        return _Code(chosen.tested(), chosen.cost - 1) if node.test else chosen
 
     def _index(self, node: Call, optional: bool) -> _Code:
         operand, index = _as_attribute(self.compile(node.args[0])), self.compile(node.args[1])
         if isinstance(index, _Constant):
             check_qualifier(index.value)
-            return operand.with_step(Step(index.value, None, optional), 1)
-        return operand.with_step(Step(None, index.build(), optional), index.cost + 1)
+            return operand.with_step(Step(index.value, None, optional))
+        cost = index.inner if isinstance(index, (_Attribute, _Choice)) else index.cost
+        return operand.with_step(Step(None, index.build(), optional, cost=cost + 1))
 
     # Calls
 
@@ -289,10 +308,12 @@ class _Compiler:
         if name in ("or", "orValue") and len(arguments) == 2:
             return self._alternative(name, arguments)
         assert reference.function is not None
-        fast = operators.specialized(reference.name, [a.build() for a in arguments])
+        runs = [argument.build() for argument in arguments]
+        total = sum(argument.cost for argument in arguments)
+        fast = operators.specialized(reference.name, reference.overloads, runs)
         if fast is not None:
-            return _Code(fast, sum(a.cost for a in arguments) + 1)
-        impl, cost = implementation(reference.function, reference.overloads)
+            return _Code(fast, total + 1)
+        impl, work = implementation(reference.function, reference.overloads)
         if name in _PATTERNS and len(arguments) > 1 and isinstance(arguments[1], _Constant):
             pattern = arguments[1].value
             if type(pattern) is str:
@@ -302,54 +323,19 @@ class _Compiler:
             (only,) = arguments
             if isinstance(only, _Constant):
                 return _Constant(impl(only.value))
-        return self._invoke(impl, cost, arguments)
-
-    def _invoke(self, impl: Impl, cost: Cost | None, arguments: Sequence[_Code]) -> _Code:
-        total = sum(a.cost for a in arguments)
-        runs = [a.build() for a in arguments]
-        if cost is not None:
-            return _Code(_charged_call(impl, cost, runs), total)
-        total += 1
-        if len(runs) == 1:
-            (one,) = runs
-            return _Code(lambda frame: impl(one(frame)), total)
-        if len(runs) == 2:
-            first, second = runs
-            return _Code(lambda frame: impl(first(frame), second(frame)), total)
-        return _Code(lambda frame: impl(*[run(frame) for run in runs]), total)
-
-    def _branch(self, code: _Code) -> Run:
-        """Code that may not run: within a loop it spends its own cost when it does."""
-        run, cost = code.build(), code.cost
-        if not self._loops or not cost:
-            return run
-
-        def charged(frame: Frame) -> Any:
-            budget = frame[0]
-            budget.left -= cost
-            if budget.left < 0:
-                budget.spend(0)
-            return run(frame)
-
-        return charged
-
-    def _branch_cost(self, *codes: _Code) -> int:
-        return 0 if self._loops else sum(code.cost for code in codes)
+        cost = call_cost(reference.function.name, reference.overloads, self._estimator)
+        if cost is not None or work is not None:
+            return _Code(_paid_call(impl, cost, work, runs), total)
+        return _Code(_plain_call(impl, runs), total + 1)
 
     def _conditional(self, node: Call) -> _Code:
         when, yes, no = [self.compile(argument) for argument in node.args]
-        cost = when.cost + self._branch_cost(yes, no)
-        if self._loops:
-            yes = _charged(yes, self._branch(yes))
-            no = _charged(no, self._branch(no))
-        choice = _Choice(when, _as_attribute(yes), _as_attribute(no))
-        choice.cost = cost
-        return choice
+        return _Choice(when, _as_attribute(yes), _as_attribute(no))
 
     def _logic(self, node: Call, decisive: bool) -> _Code:
         """`&&`, which false decides whatever the other side is, and `||`, which true does."""
         left, right = [self.compile(argument) for argument in node.args]
-        first, second = left.build(), self._branch(right)
+        first, second = left.build(), _paying(right.build(), right.cost)
         other = not decisive
 
         def run(frame: Frame) -> bool:
@@ -370,11 +356,11 @@ class _Compiler:
                 return bool(value)
             raise EvaluationError(NO_OVERLOAD)
 
-        return _Code(run, left.cost + self._branch_cost(right))
+        return _Code(run, left.cost)
 
     def _alternative(self, name: str, arguments: Sequence[_Code]) -> _Code:
         """`or` and `orValue`, whose argument is looked at only where there is no value."""
-        first, second = arguments[0].build(), self._branch(arguments[1])
+        first, second = arguments[0].build(), _paying(arguments[1].build(), arguments[1].cost)
         whole = name == "or"
 
         def run(frame: Frame) -> Any:
@@ -385,13 +371,14 @@ class _Compiler:
                 return value if whole else value.value
             return second(frame)
 
-        return _Code(run, arguments[0].cost + self._branch_cost(arguments[1]))
+        return _Code(run, arguments[0].cost)
 
     def _in(self, node: Call) -> _Code:
         wanted, among = self.compile(node.args[0]), self.compile(node.args[1])
-        reference = self._refs[node]
+        overloads = self._refs[node].overloads
+        listed = overloads == ("in_list",)
         first, second = wanted.build(), among.build()
-        if isinstance(among, _Constant) and reference.overloads == ("in_list",):
+        if isinstance(among, _Constant) and listed:
             if not among.value:
                 return _Constant(False)
             known = operators.membership(among.value)
@@ -399,9 +386,11 @@ class _Compiler:
                 return _Code(lambda frame: known(first(frame)), wanted.cost)
 
         def run(frame: Frame) -> bool:
-            return operators.contains(frame[0], first(frame), second(frame))
+            value, values = first(frame), second(frame)
+            frame[0].spend(v.size_of(values) if listed else 1)
+            return operators.contains(frame[0], value, values)
 
-        return _Code(run, wanted.cost + among.cost + 1)
+        return _Code(run, wanted.cost + among.cost)
 
     # Literals with parts
 
@@ -458,6 +447,8 @@ class _Compiler:
         return _Code(run, sum(code.cost for code in values) + _STRUCT_COST)
 
     # Comprehensions
+    #
+    # The accumulator is read for 1 in each step, in the condition of each turn, and in the result.
 
     def _comprehension(self, node: Comprehension) -> _Code:
         over = self.compile(node.range)
@@ -469,9 +460,7 @@ class _Compiler:
         if node.var2:
             scope[node.var2] = second
         self._scopes.append(scope)
-        self._loops += 1
         loop = _LOOPS[node.shape](self, node, first)
-        self._loops -= 1
         self._scopes.pop()
         pairs = bool(node.var2)
         source = over.build()
@@ -479,9 +468,10 @@ class _Compiler:
         def run(frame: Frame) -> Any:
             if pairs:
                 return loop(frame, _pairs(frame, source(frame), second))
-            return loop(frame, _elements(source(frame)))
+            return loop(frame, iter(_elements(source(frame))))
 
-        return _Code(run, over.cost + init.cost + 2)
+        result = 2 if node.shape == "exists_one" else 1
+        return _Code(run, over.cost + init.cost + result)
 
     def _let(self, node: Comprehension, init: _Code) -> _Code:
         slot = self._slot()
@@ -494,16 +484,17 @@ class _Compiler:
             frame[slot] = value(frame)
             return inner(frame)
 
-        return _Code(run, init.cost + body.cost + _LIST_COST)
+        return _Code(run, init.cost + body.cost)
 
     def _quantifier(self, node: Comprehension, slot: int) -> Loop:
         step = node.step
         assert isinstance(step, Call)
         predicate = self.compile(step.args[1])
         holds, decided = predicate.build(), node.shape == "exists"
-        cost = predicate.cost + (4 if decided else 3)
+        condition = 3 if decided else 2
+        cost = predicate.cost + condition + 1
 
-        def loop(frame: Frame, values: Iterable[Any]) -> bool:
+        def loop(frame: Frame, values: Iterator[Any]) -> bool:
             budget = frame[0]
             failure: EvaluationError | None = None
             for frame[slot] in values:
@@ -518,6 +509,8 @@ class _Compiler:
                     failure = failure or error
                     continue
                 if value is decided:
+                    if next(values, _END) is not _END:
+                        budget.spend(condition)
                     return bool(value)
                 if value is not (not decided):
                     failure = failure or EvaluationError(NO_OVERLOAD)
@@ -531,15 +524,16 @@ class _Compiler:
         step = node.step
         assert isinstance(step, Call)
         predicate = self.compile(step.args[0])
-        holds, cost = predicate.build(), predicate.cost + 2
+        holds, cost = predicate.build(), predicate.cost
 
-        def loop(frame: Frame, values: Iterable[Any]) -> bool:
+        def loop(frame: Frame, values: Iterator[Any]) -> bool:
             budget = frame[0]
             count = 0
             for frame[slot] in values:
                 budget.spend(cost)
                 value = holds(frame)
                 if value is True:
+                    budget.spend(2)
                     count += 1
                 elif value is not False:
                     raise EvaluationError(NO_OVERLOAD)
@@ -558,7 +552,7 @@ class _Compiler:
         value, cost = element.build(), made_cost + 2
         if predicate is None:
 
-            def loop(frame: Frame, values: Iterable[Any]) -> list[Any]:
+            def loop(frame: Frame, values: Iterator[Any]) -> list[Any]:
                 budget = frame[0]
                 made = []
                 for frame[slot] in values:
@@ -569,16 +563,16 @@ class _Compiler:
                 return made
 
             return loop
-        holds, ask = predicate.build(), predicate.cost + 1
+        holds, ask = predicate.build(), predicate.cost
 
-        def filtered(frame: Frame, values: Iterable[Any]) -> list[Any]:
+        def filtered(frame: Frame, values: Iterator[Any]) -> list[Any]:
             budget = frame[0]
             made = []
             for frame[slot] in values:
                 budget.spend(ask)
                 chosen = holds(frame)
                 if chosen is True:
-                    budget.spend(cost - 1)
+                    budget.spend(cost)
                     made.append(value(frame))
                 elif chosen is not False:
                     raise EvaluationError(NO_OVERLOAD)
@@ -599,17 +593,17 @@ class _Compiler:
         """transformMap, transformMapEntry."""
         predicate, step = self._predicate(node)
         code = self.compile(step.args[-1])
-        value, cost = code.build(), code.cost + 2
         by_key = len(step.args) == 3
+        value, cost = code.build(), code.cost + (3 if by_key else 2)
         holds = None if predicate is None else predicate.build()
-        ask = 1 if predicate is None else predicate.cost + 1
+        ask = 0 if predicate is None else predicate.cost
 
-        def loop(frame: Frame, values: Iterable[Any]) -> dict[Any, Any]:
+        def loop(frame: Frame, values: Iterator[Any]) -> dict[Any, Any]:
             budget = frame[0]
             made: dict[Any, Any] = {}
             for frame[slot] in values:
-                budget.spend(ask)
                 if holds is not None:
+                    budget.spend(ask)
                     chosen = holds(frame)
                     if chosen is False:
                         continue
@@ -626,7 +620,9 @@ class _Compiler:
         return loop
 
 
-Loop = Callable[[Frame, Iterable[Any]], Any]
+_END: Final = object()
+
+Loop = Callable[[Frame, Iterator[Any]], Any]
 """Runs a comprehension's body for each value of the first variable."""
 
 _LOOPS: Final[dict[str, Callable[[_Compiler, Comprehension, int], Loop]]] = {
@@ -670,38 +666,48 @@ def _arguments(node: Call, reference: Reference) -> list[Node]:
     return list(node.args) if reference.target is None else [reference.target, *node.args]
 
 
-def _charged(code: _Code, run: Run) -> _Code:
-    """A branch that spends its own cost; still an attribute if it was one."""
-    if isinstance(code, (_Attribute, _Choice)):
-        return _Attribute(run, None, (), 0)
-    return _Code(run, 0)
-
-
-def _charged_call(impl: Impl, cost: Cost, runs: Sequence[Run]) -> Run:
+def _plain_call(impl: Impl, runs: Sequence[Run]) -> Run:
+    if len(runs) == 1:
+        (one,) = runs
+        return lambda frame: impl(one(frame))
     if len(runs) == 2:
+        first, second = runs
+        return lambda frame: impl(first(frame), second(frame))
+    return lambda frame: impl(*[run(frame) for run in runs])
+
+
+def _paid_call(impl: Impl, cost: Cost | None, work: Work | None, runs: Sequence[Run]) -> Run:
+    """A call that pays for itself before it runs."""
+    if len(runs) == 2 and work is None and cost is not None:
         first, second = runs
 
         def run_two(frame: Frame) -> Any:
             a, b = first(frame), second(frame)
-            frame[0].spend(_cost(cost, (a, b)))
+            budget = frame[0]
+            budget.left -= cost(a, b)
+            if budget.left < 0:
+                budget.spend(0)
             return impl(a, b)
 
         return run_two
 
     def run(frame: Frame) -> Any:
-        values = tuple([run(frame) for run in runs])
-        frame[0].spend(_cost(cost, values))
+        values = [run(frame) for run in runs]
+        budget = frame[0]
+        budget.spend(1 if cost is None else cost(*values))
+        if work is not None:
+            budget.toil(_steps(work, values))
         return impl(*values)
 
     return run
 
 
-def _cost(cost: Cost, values: tuple[Any, ...]) -> int:
-    """The cost of a call; arguments of wrong types cost 1, since the call will refuse them."""
+def _steps(work: Work, values: list[Any]) -> int:
+    """The steps of a call; values of wrong types take none, since the call will refuse them."""
     try:
-        return cost(*values)
+        return work(*values)
     except (TypeError, AttributeError):
-        return 1
+        return 0
 
 
 def _decides(second: Run, frame: Frame, decided: bool) -> bool:
@@ -763,7 +769,7 @@ def _elements(value: Any) -> Iterable[Any]:
     raise EvaluationError(f"got '{v.go_type(value)}', expected iterable type")
 
 
-def _pairs(frame: Frame, value: Any, second: int) -> Iterable[Any]:
+def _pairs(frame: Frame, value: Any, second: int) -> Iterator[Any]:
     """Keys or indexes, with the value of each put into the second variable's slot."""
     if v.is_map(value):
         for key in v.map_keys(value):
@@ -788,6 +794,6 @@ def _merge(budget: Any, made: dict[Any, Any], entries: Any) -> None:
     if not v.is_map(entries):
         name = v.type_of(entries).name
         raise EvaluationError(f"no such overload: cel.@mapInsert(map, {name})")
-    budget.spend(len(entries))
+    budget.toil(len(entries))
     for key in v.map_keys(entries):
         _insert(made, key, v.map_find(entries, key)[0])

@@ -18,6 +18,7 @@ from krm_fn.lang.cel.attributes import FieldAccess
 from krm_fn.lang.cel.budget import Budget
 from krm_fn.lang.cel.checker import UNKNOWN_FIELD, Checked, check, check_homogeneous
 from krm_fn.lang.cel.compile import Compiled, compile_tree
+from krm_fn.lang.cel.costs import Estimator
 from krm_fn.lang.cel.functions import Function, no_such_overload
 from krm_fn.lang.cel.parser import Macro, parse
 from krm_fn.lang.cel.provider import TypeProvider
@@ -85,7 +86,8 @@ class Environment:
     """Variables with their types, libraries, struct types.
 
     `cross_numeric`: `1 < 1.5` compiles. `validate`: constant timestamps, durations, regular
-    expressions and formats are checked when an expression is compiled.
+    expressions and formats are checked when an expression is compiled. `estimator`: what calls of
+    functions cost, by name.
     """
 
     def __init__(
@@ -96,7 +98,9 @@ class Environment:
         *,
         cross_numeric: bool = True,
         validate: bool = True,
+        estimator: Estimator | None = None,
     ) -> None:
+        self._estimator: Estimator = {} if estimator is None else estimator
         self._variables = dict(variables)
         self._libraries = tuple(libraries)
         self._providers = tuple(providers)
@@ -127,6 +131,7 @@ class Environment:
             (*self._providers, *providers),
             cross_numeric=self._cross_numeric,
             validate=self._validate,
+            estimator=self._estimator,
         )
 
     def parse(self, text: str) -> Node:
@@ -174,7 +179,7 @@ class Environment:
         if UNKNOWN_FIELD in checked.types.values():
             message = "unexpected compilation error: missing type conversion to proto: "
             raise CompileError(message)
-        return Program(source.text, tree, checked, self._structs)
+        return Program(source.text, tree, checked, self._structs, self._estimator)
 
     def _check_literals(self, tree: Node, checked: Checked, issues: Issues) -> None:
         nodes = walk(tree)
@@ -216,16 +221,28 @@ def _convert(function: Function, value: Any) -> None:
 class Program:
     """A compiled expression."""
 
-    __slots__ = ("_checked", "_compiled", "_structs", "_variants", "text", "tree", "type")
+    __slots__ = (
+        "_checked",
+        "_compiled",
+        "_estimator",
+        "_structs",
+        "_variants",
+        "text",
+        "tree",
+        "type",
+    )
 
-    def __init__(self, text: str, tree: Node, checked: Checked, structs: _Structs) -> None:
+    def __init__(
+        self, text: str, tree: Node, checked: Checked, structs: _Structs, estimator: Estimator
+    ) -> None:
         self.text = text
         self.tree = tree
         self.type: Type = checked.types[tree]
         """Its static type."""
         self._checked = checked
         self._structs = structs
-        self._compiled = compile_tree(tree, checked, structs)
+        self._estimator = estimator
+        self._compiled = compile_tree(tree, checked, structs, estimator)
         self._variants: dict[frozenset[str], Compiled] = {}
 
     @property
@@ -255,7 +272,9 @@ class Program:
         compiled = self._variants.get(missing)
         if compiled is None:
             with limits.deep_stack():
-                compiled = compile_tree(self.tree, self._checked, self._structs, missing)
+                compiled = compile_tree(
+                    self.tree, self._checked, self._structs, self._estimator, missing
+                )
             self._variants[missing] = compiled
         frame: list[Any] = [None] * compiled.size
         for name, slot in compiled.variables.items():

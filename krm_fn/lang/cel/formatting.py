@@ -128,8 +128,8 @@ def format_text(template: str, arguments: Any) -> str:
 _HUGE: Final = 10**9
 
 
-def format_cost(template: str, arguments: Any) -> int:
-    """What formatting costs: by the template, the arguments, and the digits asked for."""
+def format_work(template: str, arguments: Any) -> int:
+    """The steps of formatting: by the template, the arguments, and the digits asked for."""
     total = len(template)
     for chunk in template.split("%.")[1:]:
         width = 0
@@ -138,7 +138,7 @@ def format_cost(template: str, arguments: Any) -> int:
         total += min(int(chunk[: min(width, 18)] or "0"), _HUGE)
     for argument in arguments:
         total += _printed(argument)
-    return total // 10 + 1
+    return total // 2 + 5
 
 
 def _printed(value: Any) -> int:

@@ -19,14 +19,14 @@ from krm_fn.lang.cel.types import Type
 Impl = Callable[..., Any]
 """From the values of the arguments (the target first) to a value; raises EvaluationError."""
 
-Cost = Callable[..., int]
-"""What a call costs, from the same arguments, before it runs."""
+Work = Callable[..., int]
+"""The steps that a call takes besides its cost, from the same arguments, before it runs."""
 
 
 class Overload:
-    """One signature of a function. `cost` None is 1."""
+    """One signature of a function. `work` None is next to nothing."""
 
-    __slots__ = ("args", "cost", "id", "impl", "member", "params", "result")
+    __slots__ = ("args", "id", "impl", "member", "params", "result", "work")
 
     def __init__(
         self,
@@ -36,14 +36,14 @@ class Overload:
         impl: Impl | None = None,
         *,
         member: bool = False,
-        cost: Cost | None = None,
+        work: Work | None = None,
     ) -> None:
         self.id = overload_id
         self.args = args
         self.result = result
         self.impl = impl
         self.member = member
-        self.cost = cost
+        self.work = work
         names: dict[str, None] = {}
         for kind in (result, *args):
             _collect_params(kind, names)
@@ -71,7 +71,7 @@ class Function:
     `unguarded`: overloads run without a check of the values' types.
     """
 
-    __slots__ = ("cost", "impl", "name", "overloads", "takes", "unguarded")
+    __slots__ = ("impl", "name", "overloads", "takes", "unguarded", "work")
 
     def __init__(
         self,
@@ -81,14 +81,14 @@ class Function:
         *,
         takes: frozenset[type] | None = None,
         unguarded: bool = False,
-        cost: Cost | None = None,
+        work: Work | None = None,
     ) -> None:
         self.name = name
         self.overloads = {overload.id: overload for overload in overloads}
         self.impl = impl
         self.takes = takes
         self.unguarded = unguarded
-        self.cost = cost
+        self.work = work
 
     def merged(self, other: Function) -> Function:
         """This function with the overloads of another declaration of the same name."""
@@ -98,7 +98,7 @@ class Function:
             self.impl or other.impl,
             takes=self.takes,
             unguarded=self.unguarded or other.unguarded,
-            cost=self.cost or other.cost,
+            work=self.work or other.work,
         )
 
 
@@ -133,22 +133,22 @@ def no_such_overload(name: str, values: tuple[Any, ...]) -> EvaluationError:
 _RECEIVERS: Final = frozenset({str, v.Timestamp, v.Duration})
 
 
-def implementation(function: Function, ids: tuple[str, ...]) -> tuple[Impl, Cost | None]:
-    """What a call of the given overloads runs, and what it costs."""
+def implementation(function: Function, ids: tuple[str, ...]) -> tuple[Impl, Work | None]:
+    """What a call of the given overloads runs, and the steps that this takes."""
     name = function.name
     if function.impl is not None:
         if function.takes is None:
-            return function.impl, function.cost
-        return _only_for(function.takes, function.impl, name), function.cost
+            return function.impl, function.work
+        return _only_for(function.takes, function.impl, name), function.work
     if len(ids) == 1 or len(function.overloads) == 1:
         overload = function.overloads[ids[0]] if len(ids) == 1 else _only(function)
         if overload.impl is None:
-            return _missing(name), overload.cost
+            return _missing(name), overload.work
         if function.unguarded:
-            return overload.impl, overload.cost
-        return _guarded(overload, overload.impl, name), overload.cost
+            return overload.impl, overload.work
+        return _guarded(overload, overload.impl, name), overload.work
     candidates = [o for o in function.overloads.values() if o.impl is not None]
-    return _dispatch(candidates, name, function.unguarded), _dispatch_cost(candidates)
+    return _dispatch(candidates, name, function.unguarded), _dispatch_work(candidates)
 
 
 def _only(function: Function) -> Overload:
@@ -213,30 +213,53 @@ def _guarded(overload: Overload, impl: Impl, name: str) -> Impl:
     return run
 
 
-def _dispatch(candidates: list[Overload], name: str, unguarded: bool) -> Impl:
-    def run(*values: Any) -> Any:
+def _chooser(candidates: list[Overload], unguarded: bool) -> Callable[..., Overload | None]:
+    """What finds the first overload that fits the values."""
+
+    def first(*values: Any) -> Overload | None:
         for overload in candidates:
             if overload.fits(values) or (unguarded and len(values) == len(overload.args)):
-                assert overload.impl is not None
-                return overload.impl(*values)
-        raise no_such_overload(name, values)
+                return overload
+        return None
+
+    if unguarded or any(len(overload.args) != 1 for overload in candidates):
+        return first
+    by_type: dict[type, Overload] = {}
+    for overload in candidates:
+        kind = _EXACT.get(overload.args[0].kind)
+        if kind is not None:
+            by_type.setdefault(kind, overload)
+    return lambda value: by_type.get(type(value)) or first(value)
+
+
+def _dispatch(candidates: list[Overload], name: str, unguarded: bool) -> Impl:
+    choose = _chooser(candidates, unguarded)
+
+    def run(*values: Any) -> Any:
+        overload = choose(*values)
+        if overload is None or overload.impl is None:
+            raise no_such_overload(name, values)
+        return overload.impl(*values)
 
     return run
 
 
-def _dispatch_cost(candidates: list[Overload]) -> Cost | None:
-    if all(overload.cost is None for overload in candidates):
+def _dispatch_work(candidates: list[Overload]) -> Work | None:
+    if all(overload.work is None for overload in candidates):
         return None
+    choose = _chooser(candidates, unguarded=False)
 
-    def cost(*values: Any) -> int:
-        for overload in candidates:
-            if overload.fits(values):
-                return 1 if overload.cost is None else overload.cost(*values)
-        return 1
+    def work(*values: Any) -> int:
+        overload = choose(*values)
+        return 0 if overload is None or overload.work is None else overload.work(*values)
 
-    return cost
+    return work
 
 
-def traversal(size: int) -> int:
-    """What walking over a text of `size` costs."""
-    return (size + 9) // 10
+def steps(base: int, per: int = 10) -> Work:
+    """The work of a call that takes `base` steps, and one for each `per` of its first argument."""
+
+    def work(value: Any, *_: Any) -> int:
+        return base + len(value) // per
+
+    return work

@@ -6,23 +6,20 @@ Source: cel-go v0.29, ext/lists.go and ext/sets.go.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, Final
 
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.cel import operators
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel import values as v
-from krm_fn.lang.cel.functions import Function, Overload
+from krm_fn.lang.cel.functions import Function, Overload, steps
 from krm_fn.lang.cel.macros import MAP_INSERT, SORT_BY_KEYS
-from krm_fn.lang.cel.values import ListView, equals
+from krm_fn.lang.cel.values import Duration, ListView, Timestamp, UInt, equals
+from krm_fn.limits import CEL_WORK
 
 _T: Final = t.param("T")
 _LIST: Final = t.list_of(_T)
-_MADE: Final = 11
-"""What a call that makes a list costs besides its elements."""
-
-_MOST: Final = 1_000_000
-
 COMPARABLE: Final = (
     ("int", t.INT),
     ("uint", t.UINT),
@@ -47,10 +44,6 @@ def _slice(values: Any, start: int, end: int) -> list[Any]:
     return list(values)[start:end]
 
 
-def _slice_cost(values: Any, start: int, end: int) -> int:
-    return max(0, min(end, len(values)) - max(start, 0)) + _MADE
-
-
 def _flatten(values: Any, depth: int = 1) -> list[Any]:
     if not v.is_list(values):
         name = v.type_of(values)
@@ -73,31 +66,27 @@ def _flatten(values: Any, depth: int = 1) -> list[Any]:
     return made
 
 
-def _flatten_cost(values: Any, depth: int = 1) -> int:
+def _flatten_work(values: Any, depth: Any = 1) -> int:
+    """The elements of all levels, of which the cost counts the outermost only."""
     total = len(values)
-    level = list(values)
-    for _ in range(depth):
+    level = values
+    for _ in range(depth if type(depth) is int else 1):
         inner = [value for value in level if v.is_list(value)]
         if not inner:
             break
-        level = [value for one in inner for value in one]
-        total += len(level)
-        if total > 10 * _MOST:
+        total += sum(map(len, inner))
+        if total > CEL_WORK:
             break
-    # Upstream charges for the outer list only; a tenth is what copying takes here.
-    return len(values) * min(max(depth, 1), 64) + total // 10 + _MADE
+        level = [value for one in inner for value in one]
+    return total
 
 
 def _range(size: int) -> list[int]:
     if size < 0:
         raise EvaluationError(f"lists.range: size must be non-negative, got {size}")
-    if size > _MOST:
-        raise EvaluationError(f"lists.range: size {size} exceeds maximum allowed ({_MOST})")
+    if size > v.RANGE_MOST:
+        raise EvaluationError(f"lists.range: size {size} exceeds maximum allowed ({v.RANGE_MOST})")
     return list(range(size))
-
-
-def _range_cost(size: int) -> int:
-    return (size if 0 <= size <= _MOST else 0) + _MADE
 
 
 def _reverse(values: Any) -> list[Any]:
@@ -119,20 +108,10 @@ def _same(a: Any, b: Any) -> bool:
         return False
 
 
-def _size_cost(values: Any) -> int:
-    return len(values) + _MADE
-
-
-def _pairs_cost(values: Any, *_: Any) -> int:
-    """What comparing all elements with each other costs."""
+def _pairs_work(values: Any) -> int:
+    """Comparing all elements with each other, of which the cost takes each for a scalar."""
     size = len(values)
-    if not size:
-        return _MADE
-    first = next(iter(values))
-    each = 2.1 if type(first) in (str, bytes) else 2.0
-    if v.is_list(first) or v.is_map(first):
-        each = max(each, operators.weight(first) / 4)
-    return int(each * size * size) + _MADE
+    return size * size * (operators.weight(next(iter(values))) - 1) if size else 0
 
 
 def _sorted_by(values: Any, keys: Any) -> Any:
@@ -152,21 +131,46 @@ def _sorted_by(values: Any, keys: Any) -> Any:
     if len(known) > 1 and any(type(key) is not kind for key in known):
         raise EvaluationError("list elements must have the same type")
     elements = list(values)
-    pairs: list[tuple[Any, Any]] = list(zip(known, elements, strict=True))
-
-    def order(a: tuple[Any, Any], b: tuple[Any, Any]) -> int:
-        return _order(a[0], b[0])
-
-    pairs.sort(key=functools.cmp_to_key(order))
-    return [element for _, element in pairs]
+    places = sorted(range(len(known)), key=_ORDERS.get(kind, _by_value)(known))
+    return [elements[place] for place in places]
 
 
-def _order(a: Any, b: Any) -> int:
-    try:
-        return v.compare(a, b, "")
-    except EvaluationError:
-        # NaN has no place; upstream leaves it where the algorithm puts it.
-        return 0
+def _by_value(keys: list[Any]) -> Callable[[int], Any]:
+    return keys.__getitem__
+
+
+def _by_nanos(keys: list[Any]) -> Callable[[int], Any]:
+    return lambda place: keys[place].nanos
+
+
+def _by_number(keys: list[Any]) -> Callable[[int], Any]:
+    return lambda place: keys[place].value
+
+
+def _by_comparison(keys: list[Any]) -> Callable[[int], Any]:
+    def order(a: int, b: int) -> int:
+        try:
+            return v.compare(keys[a], keys[b], "")
+        except EvaluationError:
+            # NaN has no place; upstream leaves it where the algorithm puts it.
+            return 0
+
+    return functools.cmp_to_key(order)
+
+
+_ORDERS: Final[dict[type, Callable[[list[Any]], Callable[[int], Any]]]] = {
+    float: _by_comparison,
+    Duration: _by_nanos,
+    Timestamp: _by_nanos,
+    UInt: _by_number,
+}
+"""What sorts keys of a type; all others are compared as Python does."""
+
+
+def _sort_work(values: Any, keys: Any = None) -> int:
+    """Of a list whose elements the checker does not know, sorting costs 1."""
+    size = v.size_of(values if keys is None else keys)
+    return size * size.bit_length()
 
 
 def _sorted(values: Any) -> Any:
@@ -186,7 +190,7 @@ def functions() -> list[Function]:
             [
                 Overload(
                     "list_slice", (_LIST, t.INT, t.INT), _LIST, _slice,
-                    member=True, cost=_slice_cost,
+                    member=True, work=steps(0),
                 )
             ],
         ),
@@ -194,11 +198,11 @@ def functions() -> list[Function]:
             "flatten",
             [
                 Overload(
-                    "list_flatten", (nested,), _LIST, _flatten, member=True, cost=_flatten_cost
+                    "list_flatten", (nested,), _LIST, _flatten, member=True, work=_flatten_work
                 ),
                 Overload(
                     "list_flatten_int", (dyn, t.INT), dyn, _flatten,
-                    member=True, cost=_flatten_cost,
+                    member=True, work=_flatten_work,
                 ),
             ],
             unguarded=True,
@@ -211,7 +215,7 @@ def functions() -> list[Function]:
             ],
             _sorted,
             takes=_LISTS,
-            cost=_pairs_cost,
+            work=_sort_work,
         ),
         Function(
             SORT_BY_KEYS,
@@ -226,19 +230,19 @@ def functions() -> list[Function]:
             ],
             _sorted_by,
             takes=_LISTS,
-            cost=_pairs_cost,
+            work=_sort_work,
         ),
         Function(
             "lists.range",
-            [Overload("lists_range", (t.INT,), t.list_of(t.INT), _range, cost=_range_cost)],
+            [Overload("lists_range", (t.INT,), t.list_of(t.INT), _range)],
         ),
         Function(
             "reverse",
-            [Overload("list_reverse", (_LIST,), _LIST, _reverse, member=True, cost=_size_cost)],
+            [Overload("list_reverse", (_LIST,), _LIST, _reverse, member=True, work=steps(0))],
         ),
         Function(
             "distinct",
-            [Overload("list_distinct", (_LIST,), _LIST, _distinct, member=True, cost=_pairs_cost)],
+            [Overload("list_distinct", (_LIST,), _LIST, _distinct, member=True, work=_pairs_work)],
         ),
     ]  # fmt: skip
 
@@ -281,11 +285,9 @@ def _intersects(a: Any, b: Any) -> bool:
     return any(_contains(b, value) for value in a)
 
 
-def _product_cost(a: Any, b: Any) -> int:
-    each = 1
-    if len(a) and (v.is_list(first := next(iter(a))) or v.is_map(first)):
-        each = max(1, operators.weight(first) // 4)
-    return len(a) * len(b) * each + 1
+def _product_work(a: Any, b: Any) -> int:
+    size = len(a) * len(b)
+    return size * operators.weight(next(iter(a))) if size else 0
 
 
 def set_functions() -> list[Function]:
@@ -294,7 +296,7 @@ def set_functions() -> list[Function]:
     return [
         Function(
             f"sets.{name}",
-            [Overload(f"list_sets_{name}_list", args, t.BOOL, impl, cost=_product_cost)],
+            [Overload(f"list_sets_{name}_list", args, t.BOOL, impl, work=_product_work)],
         )
         for name, impl in (
             ("contains", _contains_all),

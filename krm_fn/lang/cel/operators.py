@@ -6,6 +6,7 @@ Source: cel-go v0.29, common/types (Add, Compare, Contains, ...) and common/stdl
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from krm_fn.errors import EvaluationError, LimitError
 from krm_fn.lang.cel import values as v
 from krm_fn.lang.cel.attributes import Frame, Run
 from krm_fn.lang.cel.budget import Budget
+from krm_fn.lang.cel.costs import Cost, operator_cost, walk
 from krm_fn.lang.cel.values import (
     INT_MAX,
     INT_MIN,
@@ -184,11 +186,9 @@ def invert(a: Any) -> bool:
 
 # Containers
 
-_SMALL: Final = 16
-
 
 def weight(value: Any) -> int:
-    """How many parts a value has, all in all: what walking over it costs."""
+    """How many parts a value has, all in all: the steps of walking over it."""
     pending = [value]
     count = 0
     while pending:
@@ -207,13 +207,12 @@ def weight(value: Any) -> int:
 
 
 def equal_within(budget: Budget, a: Any, b: Any) -> bool:
-    """`a == b`, paid for: scalars are free, texts by length, lists and maps by all their parts."""
-    kind = type(a)
-    if kind is str or kind is bytes:
-        if len(a) > _SMALL:
-            budget.spend(len(a) // 10)
-    elif kind in _CONTAINERS:
-        budget.spend(weight(a) // 4)
+    """`a == b`, paid for but for the 1 that every call costs: by the smaller of both."""
+    size, other = v.size_of(a), v.size_of(b)
+    if size != 1 or other != 1:
+        budget.spend(walk(min(size, other)) - 1)
+        if size == other and type(a) in _CONTAINERS:
+            budget.toil(2 * weight(a))
     return equals(a, b)
 
 
@@ -221,10 +220,9 @@ _CONTAINERS: Final = frozenset({list, dict, ListView, MapView})
 
 
 def contains(budget: Budget, wanted: Any, among: Any) -> bool:
-    """`wanted in among`."""
+    """`wanted in among`; raises EvaluationError."""
     if v.is_list(among):
-        each = weight(wanted) // 4 + 1 if type(wanted) in _CONTAINERS else 1
-        budget.spend(each * len(among))
+        budget.toil(len(among) * (weight(wanted) if type(wanted) in _CONTAINERS else 1))
         viewed = type(among) is ListView
         for element in among:
             try:
@@ -283,6 +281,8 @@ def _tokens(value: Any) -> list[Any]:
 
 
 # Closures
+#
+# Each costs 1, for which the compiler pays; where the operands decide it pays for the difference.
 
 
 def _equality(first: Run, second: Run, wanted: bool) -> Run:
@@ -290,8 +290,10 @@ def _equality(first: Run, second: Run, wanted: bool) -> Run:
         a, b = first(frame), second(frame)
         kind = type(a)
         if kind is type(b) and (kind is str or kind is int or kind is bool):
-            if kind is str and len(a) > _SMALL:
-                frame[0].spend(len(a) // 10)
+            if kind is str:
+                shorter = min(len(a), len(b))
+                if not 0 < shorter <= 10:
+                    frame[0].spend(walk(shorter) - 1)
             return (a == b) is wanted
         if wanted:
             return equal_within(frame[0], a, b)
@@ -305,66 +307,39 @@ def _equality(first: Run, second: Run, wanted: bool) -> Run:
     return run
 
 
-def _less(first: Run, second: Run) -> Run:
-    def run(frame: Frame) -> bool:
-        a, b = first(frame), second(frame)
-        if type(a) is int and type(b) is int:
-            return a < b
-        return _compared(frame, a, b, "_<_") < 0
+def _comparison(
+    name: str, holds: Callable[[int, int], bool]
+) -> Callable[[Run, Run, Cost | None], Run]:
+    def closure(first: Run, second: Run, cost: Cost | None) -> Run:
+        def run(frame: Frame) -> bool:
+            a, b = first(frame), second(frame)
+            if type(a) is int and type(b) is int:
+                return holds(a, b)
+            if cost is not None:
+                frame[0].spend(cost(a, b) - 1)
+            return holds(v.compare(a, b, name), 0)
 
-    return run
+        return run
 
-
-def _less_or_equal(first: Run, second: Run) -> Run:
-    def run(frame: Frame) -> bool:
-        a, b = first(frame), second(frame)
-        if type(a) is int and type(b) is int:
-            return a <= b
-        return _compared(frame, a, b, "_<=_") <= 0
-
-    return run
-
-
-def _greater(first: Run, second: Run) -> Run:
-    def run(frame: Frame) -> bool:
-        a, b = first(frame), second(frame)
-        if type(a) is int and type(b) is int:
-            return a > b
-        return _compared(frame, a, b, "_>_") > 0
-
-    return run
-
-
-def _greater_or_equal(first: Run, second: Run) -> Run:
-    def run(frame: Frame) -> bool:
-        a, b = first(frame), second(frame)
-        if type(a) is int and type(b) is int:
-            return a >= b
-        return _compared(frame, a, b, "_>=_") >= 0
-
-    return run
-
-
-def _compared(frame: Frame, a: Any, b: Any, operator: str) -> int:
-    if type(a) is str and len(a) > _SMALL:
-        frame[0].spend(len(a) // 10)
-    return v.compare(a, b, operator)
+    return closure
 
 
 _ADDERS: Final = frozenset({int, UInt, float, str, bytes, Duration, Timestamp, list, ListView})
 _ALL_NUMBERS: Final = frozenset({int, UInt, float})
 
 
-def _addition(first: Run, second: Run) -> Run:
+def _addition(first: Run, second: Run, cost: Cost | None) -> Run:
     def run(frame: Frame) -> Any:
         a, b = first(frame), second(frame)
         if type(a) is int and type(b) is int:
             return checked_int(a + b)
         if type(a) not in _ADDERS:
             raise EvaluationError("no such overload: _+_")
+        if cost is not None:
+            frame[0].spend(cost(a, b) - 1)
         # Texts and lists are copied: paid for before they are made.
         if type(a) in _GROWING and type(b) in _GROWING:
-            frame[0].spend((len(a) + len(b)) // 10)
+            frame[0].toil((len(a) + len(b)) // (4 if type(a) is str else 2))
             if type(a) is ListView and v.is_list(b):
                 # Upstream makes a list of its own here, as a literal does.
                 return [*a, *v.elements(b)]
@@ -422,22 +397,28 @@ _UNARY: Final[dict[str, Callable[[Run], Run]]] = {"-_": _negation, "!_": _invers
 _BINARY: Final[dict[str, Callable[[Run, Run], Run]]] = {
     "_==_": lambda a, b: _equality(a, b, True),
     "_!=_": lambda a, b: _equality(a, b, False),
-    "_<_": _less,
-    "_<=_": _less_or_equal,
-    "_>_": _greater,
-    "_>=_": _greater_or_equal,
-    "_+_": _addition,
     "_-_": _arithmetic("_-_", subtract, _ALL_NUMBERS | {Duration, Timestamp}),
     "_*_": _arithmetic("_*_", multiply, _ALL_NUMBERS),
     "_/_": _arithmetic("_/_", divide, _ALL_NUMBERS),
     "_%_": _arithmetic("_%_", modulo, frozenset({int, UInt})),
 }
 
+_COSTED: Final[dict[str, Callable[[Run, Run, Cost | None], Run]]] = {
+    "_<_": _comparison("_<_", operator.lt),
+    "_<=_": _comparison("_<=_", operator.le),
+    "_>_": _comparison("_>_", operator.gt),
+    "_>=_": _comparison("_>=_", operator.ge),
+    "_+_": _addition,
+}
+"""Operators whose cost depends on the operands where the checker knows their types."""
 
-def specialized(name: str, runs: Sequence[Run]) -> Run | None:
-    """The closure of an operator; None for any other function."""
+
+def specialized(name: str, overloads: tuple[str, ...], runs: Sequence[Run]) -> Run | None:
+    """The closure of an operator that may mean these overloads; None for any other function."""
     if len(runs) == 1 and name in _UNARY:
         return _UNARY[name](runs[0])
     if len(runs) == 2 and name in _BINARY:
         return _BINARY[name](runs[0], runs[1])
+    if len(runs) == 2 and name in _COSTED:
+        return _COSTED[name](runs[0], runs[1], operator_cost(overloads))
     return None

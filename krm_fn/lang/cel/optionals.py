@@ -10,7 +10,7 @@ from typing import Any, Final
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel import values as v
-from krm_fn.lang.cel.functions import Function, Overload
+from krm_fn.lang.cel.functions import Function, Overload, steps
 from krm_fn.lang.cel.values import NONE, Duration, Optional, Timestamp, UInt, Value
 
 _V: Final = t.param("V")
@@ -69,10 +69,6 @@ def _unwrap(values: Any) -> list[Any]:
     return made
 
 
-def _cost(values: Any) -> int:
-    return len(values) // 10 + 1
-
-
 def functions() -> list[Function]:
     """Functions on optional values."""
     optional_list, optional_map = t.optional_of(_LIST), t.optional_of(_MAP)
@@ -116,10 +112,11 @@ def functions() -> list[Function]:
         Function("first", [Overload("list_first", (_LIST,), _OPTIONAL, _first, member=True)]),
         Function("last", [Overload("list_last", (_LIST,), _OPTIONAL, _last, member=True)]),
         Function(
-            "optional.unwrap", [Overload("optional_unwrap", (listed,), _LIST, _unwrap, cost=_cost)]
+            "optional.unwrap",
+            [Overload("optional_unwrap", (listed,), _LIST, _unwrap, work=steps(0))],
         ),
         Function(
             "unwrapOpt",
-            [Overload("optional_unwrapOpt", (listed,), _LIST, _unwrap, member=True, cost=_cost)],
+            [Overload("optional_unwrapOpt", (listed,), _LIST, _unwrap, member=True, work=steps(0))],
         ),
     ]

@@ -13,7 +13,7 @@ from krm_fn.errors import EvaluationError
 from krm_fn.lang.cel import operators, text, times
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel import values as v
-from krm_fn.lang.cel.functions import Function, Overload, traversal
+from krm_fn.lang.cel.functions import Function, Overload, Work, steps
 from krm_fn.lang.cel.regexes import compile_pattern
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import Duration, Timestamp, UInt
@@ -186,10 +186,6 @@ def _identity(value: Any) -> Any:
     return value
 
 
-def _walk(value: Any) -> int:
-    return traversal(len(value))
-
-
 _TO_TEXT: Final[list[tuple[str, Type, Callable[[Any], str]]]] = [
     ("bool_to_string", t.BOOL, lambda value: "true" if value else "false"),
     ("bytes_to_string", t.BYTES, _bytes_to_text),
@@ -205,7 +201,31 @@ def _conversion(
     name: str, result: Type, sources: list[tuple[str, Type, Callable[[Any], Any]]]
 ) -> Function:
     same = Overload(f"{name}_to_{name}", (result,), result, _identity)
-    return Function(name, [same, *[Overload(i, (k,), result, f) for i, k, f in sources]])
+    works = [_CONVERSION_STEPS.get(identity, 3) for identity, _, _ in sources]
+    return Function(
+        name,
+        [
+            same,
+            *(
+                Overload(identity, (kind,), result, convert, work=_constant(work))
+                for (identity, kind, convert), work in zip(sources, works, strict=True)
+            ),
+        ],
+    )
+
+
+def _constant(number: int) -> Work:
+    return lambda _: number
+
+
+_CONVERSION_STEPS: Final = {
+    "string_to_timestamp": 60,
+    "timestamp_to_string": 40,
+    "string_to_duration": 20,
+    "duration_to_string": 20,
+    "double_to_string": 20,
+}
+"""The steps of conversions that take more than the others."""
 
 
 def _conversions() -> list[Function]:
@@ -217,7 +237,7 @@ def _conversions() -> list[Function]:
             "bytes",
             [
                 Overload("bytes_to_bytes", (t.BYTES,), t.BYTES, _identity),
-                Overload("string_to_bytes", (t.STRING,), t.BYTES, _encode, cost=_walk),
+                Overload("string_to_bytes", (t.STRING,), t.BYTES, _encode, work=steps(0)),
             ],
         ),
         _conversion(
@@ -298,11 +318,9 @@ def _on_texts(test: Callable[[str, str], bool]) -> Callable[[Any, Any], bool]:
     return run
 
 
-def _text_function(
-    name: str, test: Callable[[str, str], bool], cost: Callable[[Any, Any], int]
-) -> Function:
+def _text_function(name: str, test: Callable[[str, str], bool]) -> Function:
     overload = Overload(
-        f"{name}_string", (t.STRING, t.STRING), t.BOOL, _on_texts(test), member=True, cost=cost
+        f"{name}_string", (t.STRING, t.STRING), t.BOOL, _on_texts(test), member=True
     )
     return Function(name, [overload], unguarded=True)
 
@@ -311,21 +329,17 @@ def _matches(value: str, pattern: str) -> bool:
     return compile_pattern(pattern).search(value)
 
 
-def regex_cost(value: str, pattern: str) -> int:
-    """What matching costs: by the sizes of both."""
-    return traversal(len(value) + 1) * ((len(pattern) + 3) // 4)
+def regex_work(value: Any, pattern: Any, *_: Any) -> int:
+    """Compiling a pattern that is not constant, and walking over the text once."""
+    return 25 + (len(value) + len(pattern)) // 10
 
 
 def _texts() -> list[Function]:
     return [
         _sizes(),
-        _text_function(
-            "contains",
-            lambda value, part: part in value,
-            lambda value, part: traversal(len(value)) * traversal(len(part)),
-        ),
-        _text_function("endsWith", str.endswith, lambda _, part: traversal(len(part))),
-        _text_function("startsWith", str.startswith, lambda _, part: traversal(len(part))),
+        _text_function("contains", lambda value, part: part in value),
+        _text_function("endsWith", str.endswith),
+        _text_function("startsWith", str.startswith),
         Function(
             "matches",
             [
@@ -334,7 +348,7 @@ def _texts() -> list[Function]:
             ],
             _on_texts(_matches),
             takes=frozenset({str}),
-            cost=regex_cost,
+            work=regex_work,
         ),
     ]
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel import values as v
-from krm_fn.lang.cel.formatting import format_cost, format_text
-from krm_fn.lang.cel.functions import Cost, Function, Impl, Overload, traversal
+from krm_fn.lang.cel.formatting import format_text, format_work
+from krm_fn.lang.cel.functions import Function, Impl, Overload, Work, steps
 from krm_fn.lang.cel.types import Type
 
 _TEXTS: Final = t.list_of(t.STRING)
@@ -60,11 +60,12 @@ def _replace(value: str, old: str, new: str, count: int = -1) -> str:
     return value.replace(old, new, max(count, -1))
 
 
-def _replace_cost(value: str, old: str, new: str, count: int = -1) -> int:
-    found = len(value) + 1 if not old else value.count(old)
+def _replace_work(value: Any, old: Any, new: Any, count: Any = -1) -> int:
+    """The text that is made, which the cost does not count."""
+    times = len(value) + 1 if not old else value.count(old)
     if count >= 0:
-        found = min(found, count)
-    return max((2 * len(value) + 9) // 10, traversal(len(value) + found * len(new)))
+        times = min(times, count)
+    return 8 + (len(value) + times * len(new)) // 4
 
 
 def _split(value: str, separator: str, limit: int = -1) -> list[str]:
@@ -99,9 +100,13 @@ def _join(values: Any, separator: str = "") -> str:
     return separator.join(values)
 
 
-def _join_cost(values: Any, separator: str = "") -> int:
+def _join_work(values: Any, separator: Any = "") -> int:
+    return len(values) + _joined_size(values, separator) // 4
+
+
+def _joined_size(values: Any, separator: Any) -> int:
     total = sum(len(value) for value in values if type(value) is str)
-    return (2 * (total + len(separator) * max(len(values) - 1, 0)) + 9) // 10
+    return total + len(separator) * max(len(values) - 1, 0)
 
 
 _QUOTED: Final = {
@@ -117,88 +122,82 @@ def _quote(value: str) -> str:
     return f'"{value.translate(_QUOTED)}"'
 
 
-def _once(value: Any, *_: Any) -> int:
-    return traversal(len(value))
-
-
-def _twice(value: Any, *_: Any) -> int:
-    return (2 * len(value) + 9) // 10
-
-
-def _search(value: Any, part: Any, *_: Any) -> int:
+def _search_work(value: Any, part: Any, *_: Any) -> int:
     # Python's search is linear but for odd patterns; those are paid for by both sizes.
-    return len(value) + len(part) // 10
+    return 2 + len(value) + len(part) // 10
+
+
+def _split_work(value: Any, *_: Any) -> int:
+    return 5 + len(value)
 
 
 def _member(
-    name: str, suffix: str, args: tuple[Type, ...], result: Type, impl: Impl, cost: Cost
+    name: str, suffix: str, args: tuple[Type, ...], result: Type, impl: Impl, work: Work | None
 ) -> Overload:
-    return Overload(f"string_{name}{suffix}", args, result, impl, member=True, cost=cost)
+    return Overload(f"string_{name}{suffix}", args, result, impl, member=True, work=work)
 
 
 def functions(version: int) -> list[Function]:
     """The functions of a version of the library (0 to 2)."""
     s, i = t.STRING, t.INT
     made = [
-        Function("charAt", [_member("char_at", "_int", (s, i), s, _char_at, _constant)]),
+        Function("charAt", [_member("char_at", "_int", (s, i), s, _char_at, None)]),
         Function(
             "indexOf",
             [
-                _member("index_of", "_string", (s, s), i, _index_of, _search),
-                _member("index_of", "_string_int", (s, s, i), i, _index_of, _search),
+                _member("index_of", "_string", (s, s), i, _index_of, _search_work),
+                _member("index_of", "_string_int", (s, s, i), i, _index_of, _search_work),
             ],
         ),
         Function(
             "lastIndexOf",
             [
-                _member("last_index_of", "_string", (s, s), i, _last_index_of, _search),
-                _member("last_index_of", "_string_int", (s, s, i), i, _last_index_of_from, _search),
+                _member("last_index_of", "_string", (s, s), i, _last_index_of, _search_work),
+                _member(
+                    "last_index_of", "_string_int", (s, s, i), i, _last_index_of_from, _search_work
+                ),
             ],
         ),
-        Function("lowerAscii", [_member("lower_ascii", "", (s,), s, _lower, _once)]),
-        Function("upperAscii", [_member("upper_ascii", "", (s,), s, _upper, _once)]),
+        Function("lowerAscii", [_member("lower_ascii", "", (s,), s, _lower, steps(5))]),
+        Function("upperAscii", [_member("upper_ascii", "", (s,), s, _upper, steps(5))]),
         Function(
             "replace",
             [
-                _member("replace", "_string_string", (s, s, s), s, _replace, _replace_cost),
-                _member("replace", "_string_string_int", (s, s, s, i), s, _replace, _replace_cost),
+                _member("replace", "_string_string", (s, s, s), s, _replace, _replace_work),
+                _member("replace", "_string_string_int", (s, s, s, i), s, _replace, _replace_work),
             ],
         ),
         Function(
             "split",
             [
-                _member("split", "_string", (s, s), _TEXTS, _split, _twice),
-                _member("split", "_string_int", (s, s, i), _TEXTS, _split, _twice),
+                _member("split", "_string", (s, s), _TEXTS, _split, _split_work),
+                _member("split", "_string_int", (s, s, i), _TEXTS, _split, _split_work),
             ],
         ),
         Function(
             "substring",
             [
-                _member("substring", "_int", (s, i), s, _substring, _once),
-                _member("substring", "_int_int", (s, i, i), s, _substring_range, _once),
+                _member("substring", "_int", (s, i), s, _substring, steps(5)),
+                _member("substring", "_int_int", (s, i, i), s, _substring_range, steps(5)),
             ],
         ),
-        Function("trim", [_member("trim", "", (s,), s, _trim, _once)]),
+        Function("trim", [_member("trim", "", (s,), s, _trim, steps(5))]),
         Function(
             "join",
             [
-                Overload("list_join", (_TEXTS,), s, _join, member=True, cost=_join_cost),
-                Overload("list_join_string", (_TEXTS, s), s, _join, member=True, cost=_join_cost),
+                Overload("list_join", (_TEXTS,), s, _join, member=True, work=_join_work),
+                Overload("list_join_string", (_TEXTS, s), s, _join, member=True, work=_join_work),
             ],
         ),
     ]
     if version >= 1:
         args = (s, t.list_of(t.DYN))
-        formatted = Overload("string_format", args, s, format_text, member=True, cost=format_cost)
+        formatted = Overload("string_format", args, s, format_text, member=True, work=format_work)
         made.append(Function("format", [formatted]))
         made.append(
-            Function("strings.quote", [Overload("strings_quote", (s,), s, _quote, cost=_once)])
+            Function("strings.quote", [Overload("strings_quote", (s,), s, _quote, work=steps(5))])
         )
     return made
-
-
-def _constant(*_: Any) -> int:
-    return 1
 
 
 def _lower(value: str) -> str:

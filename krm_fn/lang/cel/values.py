@@ -27,6 +27,9 @@ INT_MIN: Final = -(2**63)
 INT_MAX: Final = 2**63 - 1
 UINT_MAX: Final = 2**64 - 1
 
+RANGE_MOST: Final = 1_000_000
+"""Elements that lists.range makes at most."""
+
 NO_OVERLOAD: Final = "no such overload"
 
 

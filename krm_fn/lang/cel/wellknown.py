@@ -6,6 +6,8 @@ Source: cel-go v0.29, common/types/provider.go.
 
 from __future__ import annotations
 
+import math
+import struct
 from typing import Any, Final
 
 from krm_fn.errors import EvaluationError
@@ -16,6 +18,7 @@ from krm_fn.lang.cel.provider import TypeProvider
 from krm_fn.lang.cel.types import Type
 
 _PREFIX: Final = "google.protobuf."
+_ANY: Final = f"{_PREFIX}Any"
 _SECOND: Final = 1_000_000_000
 
 
@@ -53,6 +56,7 @@ _MESSAGES: Final[dict[str, tuple[Type, dict[str, Type]]]] = {
     f"{_PREFIX}Struct": (_STRUCT, {"fields": _STRUCT}),
     f"{_PREFIX}ListValue": (t.LIST_DYN, {"values": t.LIST_DYN}),
     f"{_PREFIX}Value": (t.DYN, _VALUES),
+    _ANY: (Type(t.ANY, "google.protobuf.Any"), {"type_url": t.STRING, "value": t.BYTES}),
 }
 
 
@@ -68,6 +72,9 @@ class WellKnown(TypeProvider):
     def make(self, name: str, fields: dict[str, Any]) -> Any:
         if name in _WRAPPERS:
             return _wrapped(name, fields)
+        if name == _ANY:
+            # Of no message that could be named here anything is known.
+            raise EvaluationError("unsupported conversion to ref.Val: (*dynamicpb.Message)")
         if name == f"{_PREFIX}Struct":
             return fields.get("fields", {})
         if name == f"{_PREFIX}ListValue":
@@ -83,8 +90,18 @@ class WellKnown(TypeProvider):
 
 def _wrapped(name: str, fields: dict[str, Any]) -> Any:
     value = fields.get("value", _WRAPPERS[name][1])
+    failed = f"field type conversion error for {name}.value value type: "
     if name.endswith("UInt32Value") and value.value >= 2**32:
-        raise EvaluationError("unsigned integer overflow")
+        raise EvaluationError(f"{failed}unsigned integer overflow")
     if name.endswith("Int32Value") and type(value) is int and not -(2**31) <= value < 2**31:
-        raise EvaluationError("integer overflow")
-    return value
+        raise EvaluationError(f"{failed}integer overflow")
+    return _as_float32(value) if name.endswith("FloatValue") else value
+
+
+def _as_float32(value: float) -> float:
+    """The nearest number of 32 bits; infinite where there is none so large."""
+    try:
+        (rounded,) = struct.unpack("f", struct.pack("f", value))
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return float(rounded)

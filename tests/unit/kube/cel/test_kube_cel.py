@@ -188,3 +188,78 @@ def test_a_new_expression_may_use_a_library_a_release_after_it_came(
     environment(version_of_new(first)).compile(expression)
     with pytest.raises(CompileError, match="undeclared reference"):
         environment(version_of_new((1, first[1] - 1))).compile(expression)
+
+
+def doubled(start: str, times: int) -> str:
+    """An expression for the size of what is doubled so many times."""
+    made = f"[{start}]"
+    for n in range(times):
+        made = f"[{made}.map(x{n}, x{n} + x{n})[0]]"
+    return f"{made[1:-1]}.size()"
+
+
+@pytest.mark.parametrize(
+    ("expression", "size"),
+    [
+        (doubled("[1, 1, 1, 1, 1, 1, 1, 1, 1, 1]", 20), 10_485_760),
+        ("'abcdefghij'" + ".replace('a', 'aaaaaaaaaa')" * 7 + ".size()", 10_000_009),
+    ],
+)
+def test_what_an_api_server_makes_within_its_budget_is_made(expression: str, size: int) -> None:
+    assert environment().compile(expression).evaluate({}) == size
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        doubled("[1, 1, 1, 1, 1, 1, 1, 1, 1, 1]", 21),
+        doubled("dyn('x')", 40),
+        "'a'" + ".replace('a', 'aaaaaaaaaa')" * 8 + ".size()",
+        "'%.100000000f'.format([1.5])",
+        "[object.list].map(x, dyn(x)).map(x, [x, x, x, x, x, x, x, x, x, x].flatten())",
+    ],
+)
+def test_what_costs_little_but_grows_without_end_is_refused(expression: str) -> None:
+    program = environment().compile(expression)
+    with pytest.raises(LimitError):
+        program.evaluate({"object": {"list": list(range(3_000_000))}})
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("google.protobuf.FloatValue{value: 0.1}", 0.10000000149011612),
+        ("google.protobuf.FloatValue{value: 1e40}", float("inf")),
+        ("google.protobuf.FloatValue{value: -1e-50}", -0.0),
+        ("google.protobuf.FloatValue{value: 16777217.0}", 16777216.0),
+        ("quantity('1').sub(-9223372036854775808).asInteger()", -9223372036854775807),
+        ("quantity('0').sub(-9223372036854775808).asInteger()", -9223372036854775808),
+        ("quantity('-1').sub(-9223372036854775808).isInteger()", False),
+        ("quantity('0.5').sub(-9223372036854775808).isInteger()", False),
+        ("quantity('1').sub(quantity('0.000')).isInteger()", True),
+    ],
+)
+def test_numbers_are_those_of_go(expression: str, value: Any) -> None:
+    computed = environment().compile(expression).evaluate({})
+    assert (computed, str(computed)) == (value, str(value))
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("object.least % -1", "integer overflow"),
+        ("object.least / -1", "integer overflow"),
+        ("-object.least", "integer overflow"),
+        ("google.protobuf.Any{}", "unsupported conversion to ref.Val: (*dynamicpb.Message)"),
+        (
+            "google.protobuf.Int32Value{value: 2147483648}",
+            "field type conversion error for google.protobuf.Int32Value.value value type: integer "
+            "overflow",
+        ),
+    ],
+)
+def test_errors_are_those_of_go(expression: str, message: str) -> None:
+    program = environment().compile(expression)
+    with pytest.raises(EvaluationError) as caught:
+        program.evaluate({"object": {"least": -(2**63)}})
+    assert caught.value.message == message
