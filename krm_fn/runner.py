@@ -13,7 +13,7 @@ from typing import Final
 from krm_fn.admission import Cause, Chain, Cluster, Finding, RuleRef, Verdict, net_changes
 from krm_fn.admission.checks import idempotence
 from krm_fn.admission.cluster import Identity
-from krm_fn.admission.pods import admit_templates, is_preview, preview_templates
+from krm_fn.admission.pods import admit_templates, cut_name, is_preview, preview_templates
 from krm_fn.admission.sight import look
 from krm_fn.config.admission import (
     Admission,
@@ -49,7 +49,7 @@ class Runner:
         self.admission = admission
         self.cluster = cluster
         self.old_objects = old_objects
-        self.previews: dict[Head, list[Json]] = {}
+        self.previews: dict[Item, list[Json]] = {}
         """The Pods of templates, by the object that has them."""
         self._told: set[tuple[tuple[RuleRef, ...], str]] = set()
 
@@ -91,7 +91,7 @@ class Runner:
 
         verdict = admit(value)
         if self.admission.pod_templates is PodTemplates.PREVIEW and self._with_pods(head):
-            verdict = self._preview(head, verdict, namespace)
+            verdict = self._preview(item, verdict, namespace)
         verdict = self._judge(verdict, admit)
         reports[item] = self._carry_out(item, namespace, verdict)
 
@@ -111,6 +111,8 @@ class Runner:
     def _wants(self, head: Head, namespace: str) -> bool:
         if self.chain.wants(head, namespace):
             return True
+        if self.admission.pod_templates is PodTemplates.PREVIEW and self._with_pods(head):
+            return True
         return self._with_pods(head) and self.chain.wants(Head("v1", "Pod", "", ""), namespace)
 
     def _with_pods(self, head: Head) -> bool:
@@ -128,13 +130,13 @@ class Runner:
         extra = self.admission.extra_pod_templates
         return admit_templates(self.chain, head, verdict, namespace, self.cluster, extra)
 
-    def _preview(self, head: Head, verdict: Verdict, namespace: str) -> Verdict:
+    def _preview(self, item: Item, verdict: Verdict, namespace: str) -> Verdict:
         """The verdict with what rules say of the Pods, which are kept for `put_previews`."""
         extra = self.admission.extra_pod_templates
         pods, findings = preview_templates(
-            self.chain, head, verdict, namespace, self.cluster, extra
+            self.chain, item.head, verdict, namespace, self.cluster, extra
         )
-        self.previews[head] = pods
+        self.previews[item] = pods
         return verdict._replace(findings=(*verdict.findings, *findings))
 
     def _judge(self, verdict: Verdict, admit: Callable[[Json], Verdict]) -> Verdict:
@@ -178,7 +180,7 @@ class Runner:
         """The object leaves the list; its denials become warnings that say so."""
         if self.admission.mode is Mode.MUTATE:
             item.dropped = True
-            self.previews.pop(item.head, None)
+            self.previews.pop(item, None)
         findings = tuple(
             f._replace(denies=False, message=f"dropped: {f.message}") if f.denies else f
             for f in verdict.findings
@@ -186,13 +188,15 @@ class Runner:
         return ObjectReport(item, namespace, Outcome.DROPPED, findings)
 
 
-def put_previews(streams: Sequence[Stream], previews: Mapping[Head, Sequence[Json]]) -> None:
-    """Add the Pods of templates to the streams; those of an earlier run are replaced or go."""
+def put_previews(streams: Sequence[Stream], previews: Mapping[Item, Sequence[Json]]) -> None:
+    """Add the Pods of templates to the streams; those of an earlier run are replaced or go.
+
+    Pods of objects that have one name are numbered, in the order of the objects.
+    """
+    taken: dict[Head, int] = {}
     for stream in streams:
-        here = {item.head for item in stream.items}
-        wanted = {
-            head_of(pod): pod for head, pods in previews.items() for pod in pods if head in here
-        }
+        pods = (pod for item in stream.items for pod in previews.get(item, ()))
+        wanted = {head_of(pod): pod for pod in (_with_own_name(pod, taken) for pod in pods)}
         for item in stream.items:
             if item.head.kind == "Pod" and is_preview(item.value):
                 pod = wanted.pop(item.head, None)
@@ -200,9 +204,19 @@ def put_previews(streams: Sequence[Stream], previews: Mapping[Head, Sequence[Jso
                     item.dropped = True
                 else:
                     item.replace(pod)
-        stream.added = [value for value in stream.added if head_of(value) not in wanted]
+        stream.added = [value for value in stream.added if not is_preview(value)]
         for pod in wanted.values():
             stream.add(pod)
+
+
+def _with_own_name(pod: Json, taken: dict[Head, int]) -> Json:
+    """A preview under a name that no other one has; `taken` counts those of each name."""
+    first, name = head_of(pod), pod["metadata"]["name"]
+    while head_of(pod) in taken:
+        taken[first] += 1
+        pod = {**pod, "metadata": {**pod["metadata"], "name": cut_name(f"{name}-{taken[first]}")}}
+    taken[head_of(pod)] = 1
+    return pod
 
 
 def value_of(item: Item) -> Json:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from krm_fn.admission.chain import Verdict
+from krm_fn.admission.chain import Verdict, net_changes
 from krm_fn.admission.model import Cause, Finding
 from krm_fn.values import Json, format_path
 
@@ -16,15 +16,17 @@ from krm_fn.values import Json, format_path
 def idempotence(admit: Callable[[Json], Verdict], verdict: Verdict, denies: bool) -> Finding | None:
     """A finding if admitting the admitted object changes it once more.
 
-    What changed nothing in the first place is not asked again.
+    What changed nothing in the first place is not asked again; an edit that the API server undoes
+    or drops is none.
     """
     if not verdict.changes or verdict.denied:
         return None
     again = admit(verdict.object)
-    if not again.changes:
+    changes = net_changes(verdict.object, again.object, again.changes)
+    if not changes:
         return None
-    first = again.changes[0]
-    rules = tuple(dict.fromkeys(rule for change in again.changes for rule in change.rules))
+    first = changes[0]
+    rules = tuple(dict.fromkeys(rule for change in changes for rule in change.rules))
     return Finding(
         Cause.FAILED if denies else Cause.WARNING,
         denies,

@@ -78,7 +78,7 @@ def template_of(head: Head, value: Json, namespace: str, path: Path) -> Template
     given = template.get("metadata")
     metadata = {k: v for k, v in given.items() if v is not None} if type(given) is dict else {}
     metadata.pop("name", None)
-    metadata["generateName"] = f"{head.name}-"
+    metadata["generateName"] = f"{head.name}-" if head.name else _generate_name(value)
     if namespace:
         metadata["namespace"] = namespace
     owner = {"apiVersion": head.api_version, "kind": head.kind, "name": head.name}
@@ -178,7 +178,10 @@ def _placed(finding: Finding, template: Template) -> Finding:
 def preview_templates(
     chain: Chain, head: Head, verdict: Verdict, namespace: str, cluster: Cluster, extra: Places
 ) -> tuple[list[Json], list[Finding]]:
-    """The admitted Pods of an object's templates, as objects to look at, and what rules say."""
+    """The admitted Pods of an object's templates, as objects to look at, and what rules say.
+
+    Names are those of the objects; where two objects have one name, the caller tells them apart.
+    """
     pods: list[Json] = []
     findings: list[Finding] = []
     kind = _kind_in_names(head, extra)
@@ -188,8 +191,9 @@ def preview_templates(
             continue
         admitted = chain.admit(template.head, template.pod, cluster, workload=head)
         findings += _of_template(template, admitted, verdict)
-        name = f"{head.name}-{kind}-pod" + (f"-{len(pods)}" if pods else "")
-        pods.append(_preview(template, admitted.object, _cut(name)))
+        base = head.name or _generate_name(verdict.object).rstrip("-.")
+        name = f"{base}-{kind}-pod" + (f"-{len(pods)}" if pods else "")
+        pods.append(_preview(template, admitted.object, cut_name(name.removeprefix("-"))))
     if pods and get(verdict.object, ("spec", "replicas")) == 0:
         message = "has no replicas: no Pod like its preview would be there"
         findings.append(Finding(Cause.NOTE, False, message, field=("spec", "replicas")))
@@ -216,7 +220,8 @@ def _preview(template: Template, pod: Json, name: str) -> Json:
     head = template.workload
     metadata = pod.get("metadata")
     metadata = metadata if type(metadata) is dict else {}
-    left_out = ("name", "generateName", "finalizers")
+    # An owner without its uid is refused by the API server, and the uid is not known.
+    left_out = ("name", "generateName", "finalizers", "ownerReferences")
     kept = {key: value for key, value in metadata.items() if key not in left_out}
     annotations = metadata.get("annotations")
     annotations = annotations if type(annotations) is dict else {}
@@ -226,7 +231,13 @@ def _preview(template: Template, pod: Json, name: str) -> Json:
     return {**pod, "apiVersion": "v1", "kind": "Pod", "metadata": metadata}
 
 
-def _cut(name: str) -> str:
+def _generate_name(value: Json) -> str:
+    name = get(value, ("metadata", "generateName"))
+    return name if type(name) is str else ""
+
+
+def cut_name(name: str) -> str:
+    """A name that a Pod may have: a longer one ends in a digest of the whole."""
     if len(name) <= _LONGEST_NAME:
         return name
     import hashlib  # where no Pod is named, it is not needed

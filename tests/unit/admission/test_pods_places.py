@@ -11,7 +11,7 @@ from krm_fn.admission import Cause
 from krm_fn.config.admission import from_document
 from krm_fn.function import admit, stages_of
 from krm_fn.kube.podtemplates import BUILT_IN
-from krm_fn.report.model import Report
+from krm_fn.report.model import Outcome, Report
 from krm_fn.values import Json, Path, with_at
 from krm_fn.wire import read_stream
 
@@ -122,6 +122,66 @@ def test_kinds_of_one_name_have_previews_of_different_names() -> None:
     names = [value["metadata"]["name"] for value in out]
     assert names == ["web", "web", "web-deployment-pod", "web-deployment.example.com-pod"]
     assert run(*out, templates="Preview")[0] == out
+
+
+def names_of(values: list[Json]) -> list[str]:
+    return [value["metadata"].get("name", "") for value in values]
+
+
+def test_objects_with_generated_names_have_previews_with_valid_and_distinct_names() -> None:
+    value = workload("apps/v1", "Deployment", spec={"template": {**TEMPLATE}})
+    value = {**value, "metadata": {"generateName": "web-"}}
+    out, _ = run(value, value, templates="Preview")
+    assert names_of(out) == ["", "", "web-deployment-pod", "web-deployment-pod-2"]
+    assert run(*out, templates="Preview")[0] == out
+
+
+def test_two_objects_of_one_identity_are_both_admitted_and_previewed() -> None:
+    values = [
+        workload("apps/v1", "Deployment", spec={"replicas": n, "template": {**TEMPLATE}})
+        for n in (1, 2)
+    ]
+    out, report = run(*values)
+    assert [entry.outcome for entry in report.objects] == [Outcome.CHANGED] * 2
+    out, _ = run(*values, templates="Preview")
+    assert names_of(out) == ["web", "web", "web-deployment-pod", "web-deployment-pod-2"]
+
+
+def test_a_preview_can_be_created() -> None:
+    value = workload("apps/v1", "Deployment", spec={"template": {**TEMPLATE}})
+    _, pod = run(value, templates="Preview")[0]
+    assert "ownerReferences" not in pod["metadata"]
+
+
+def test_a_template_has_a_preview_though_no_rule_concerns_it() -> None:
+    value = workload("apps/v1", "Deployment", spec={"template": {**TEMPLATE}})
+    rule = RULE.replace("matchValue: Pod", "matchValue: Node")
+    assert rule != RULE
+    assert names_of(run(value, templates="Preview", rules=[{"inline": rule}])[0]) == [
+        "web",
+        "web-deployment-pod",
+    ]
+
+
+def test_an_edit_without_effect_is_idempotent() -> None:
+    remove = """\
+apiVersion: api.kubemod.io/v1beta1
+kind: ModRule
+metadata: {name: remove, namespace: shop}
+spec:
+  type: Patch
+  match: [{select: $.kind, matchValue: Deployment}]
+  patch:
+  - {op: remove, path: /spec/revisionHistoryLimit}
+  - {op: add, path: /status/replicas, value: "7"}
+  - {op: add, path: /spec/nope, value: "1"}
+  - {op: add, path: /metadata/labels/a, value: b}
+"""
+    value = workload("apps/v1", "Deployment", spec={"template": {**TEMPLATE}})
+    _, report = run(value, templates="Ignore", rules=[{"inline": remove}])
+    messages = [finding.message for finding in report.objects[0].findings]
+    assert any("has no effect" in message for message in messages)
+    assert not any("not idempotent" in message for message in messages)
 
 
 def test_a_preview_of_what_is_not_idempotent_is_of_the_first_admission() -> None:
