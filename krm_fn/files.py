@@ -260,7 +260,7 @@ def _umask() -> int:
     return mask
 
 
-_ENDING: Final = ("SIGINT", "SIGTERM", "SIGHUP")
+_ENDING: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
 
 
 @contextlib.contextmanager

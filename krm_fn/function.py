@@ -37,6 +37,7 @@ from krm_fn.config.sources import (
     image_stage,
     is_twin,
 )
+from krm_fn.deadline import deadline
 from krm_fn.errors import ConfigError, InputError, KrmFnError
 from krm_fn.kube.podtemplates import has_templates
 from krm_fn.prepare import Caller, compile_rules, known_cluster, old_objects
@@ -97,8 +98,9 @@ def process(resource_list: ResourceList, image_rules: str = "") -> Report:
     stream = resource_list.stream
     config = stream.function_config
     options = from_function_config(config)
-    stages = stages_of(options, [stream], (), config, image_rules)
-    report = admit([stream], stages, config, Caller.FUNCTION)
+    with deadline(options.limits.timeout, "spec.limits.timeout gives more"):
+        stages = stages_of(options, [stream], (), config, image_rules)
+        report = admit([stream], stages, config, Caller.FUNCTION)
     if options.kustomize_validator:
         resource_list.drop_all()
     resource_list.results = results(report)

@@ -9,11 +9,8 @@ Source: Argo CD cmpserver/plugin/plugin.go.
 from __future__ import annotations
 
 import os
-import signal
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 import click
@@ -41,6 +38,7 @@ from krm_fn.cli.common import (
 from krm_fn.cli.output import render
 from krm_fn.config.admission import Admission
 from krm_fn.config.sources import Stage, collect
+from krm_fn.deadline import deadline, seconds_of
 from krm_fn.errors import InputError, KrmFnError
 from krm_fn.function import admit, staged
 from krm_fn.paths import WORKING_DIRECTORY, is_below, manifests
@@ -85,22 +83,20 @@ def _tool_options(command: Command) -> Command:
 @cmp.command()
 @admission_options
 @_tool_options
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0.1),
-    metavar="SECONDS",
-    help="Give up after so long; without it, after 0.8 of ARGOCD_EXEC_TIMEOUT (90s).",
-)
 def generate(
     options: Options,
     kustomize_option: tuple[str, ...],
     helm_option: tuple[str, ...],
-    timeout: float | None,
 ) -> int:
-    """Print what the folder renders to, admitted."""
+    """Print what the folder renders to, admitted.
+
+    Without --timeout it gives up after 0.8 of ARGOCD_EXEC_TIMEOUT (90s).
+    """
     try:
         check_reports(options)
-        with _deadline(timeout or SHARE * _seconds(os.environ.get("ARGOCD_EXEC_TIMEOUT", ""))):
+        given = os.environ.get("ARGOCD_EXEC_TIMEOUT", "")
+        seconds = options.timeout or SHARE * _seconds(given)
+        with deadline(seconds, "ARGOCD_EXEC_TIMEOUT or --timeout gives more", 1):
             app = application(os.environ, options)
             admission = configured(app, options, admission_of(options))
             with limits.deep_stack():
@@ -262,31 +258,7 @@ _DEFAULT_SECONDS: Final = 90.0
 
 def _seconds(text: str) -> float:
     """`1m30s` as seconds; where it is no duration the default, as in Argo CD."""
-    if not text:
-        return _DEFAULT_SECONDS
-    # Here, since no other command needs it.
-    from krm_fn.lang.gotemplate.gotime.duration import parse_duration
-    from krm_fn.lang.gotemplate.values import FunctionError
-
     try:
-        return max(int(parse_duration(text)) / 1e9, 1.0)
-    except FunctionError:
+        return max(seconds_of(text), 1.0)
+    except ValueError:
         return _DEFAULT_SECONDS
-
-
-@contextmanager
-def _deadline(seconds: float) -> Iterator[None]:
-    """End the process in time, with a verdict: Argo CD's own end of it says nothing of why."""
-
-    def give_up(signal_number: int, frame: object) -> None:
-        renderers.stop()
-        said = f"error not done after {seconds:g} s; ARGOCD_EXEC_TIMEOUT or --timeout gives more\n"
-        os.write(sys.stderr.fileno(), said.encode())
-        os._exit(1)
-
-    signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)

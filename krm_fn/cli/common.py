@@ -29,6 +29,7 @@ from krm_fn.config.admission import (
 )
 from krm_fn.config.fields import Section
 from krm_fn.config.sources import IMAGE_RULES, Stage
+from krm_fn.deadline import deadline, seconds_of
 from krm_fn.errors import ConfigError, InputError, KrmFnError, OutputError
 from krm_fn.files import looked_in, working_directory, write_file
 from krm_fn.function import admit, stages_of
@@ -63,10 +64,19 @@ class Options:
     reports: tuple[str, ...]
     show_secrets: bool
     color: str
+    timeout: float | None
     quiet: bool
     verbose: bool
     filenames: tuple[str, ...] = ()
     kustomize: str | None = None
+
+
+def _duration(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    """A duration as Go writes it, as seconds."""
+    try:
+        return None if text is None else seconds_of(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def choice(words: type[StrEnum]) -> click.Choice[str]:
@@ -149,6 +159,12 @@ _OPTIONS: list[Callable[[Any], Any]] = [
         show_default=True,
         help="Colour messages and diffs.",
     ),
+    click.option(
+        "--timeout",
+        callback=_duration,
+        metavar="DURATION",
+        help="Give up after so long (30s, 1m30s), with exit status 3 and nothing written.",
+    ),
     click.option("-q", "--quiet", is_flag=True, help="Only errors on standard error."),
     click.option("-v", "--verbose", is_flag=True, help="Notes on standard error, too."),
 ]
@@ -200,7 +216,7 @@ def admit_manifests(options: Options, *, mode: Mode | None = None) -> Admitted:
     `mode` wins over the options' own.
     """
     check_reports(options)
-    with limits.deep_stack():
+    with limits.deep_stack(), deadline(options.timeout, "--timeout gives more"):
         streams = list(read_manifests(options.filenames, options.kustomize))
         function_config = _function_config(options, streams)
         admission = admission_of(options, function_config)

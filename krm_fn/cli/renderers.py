@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from krm_fn.deadline import at_end
 from krm_fn.errors import ConfigError, InputError
 
 KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -83,3 +84,6 @@ def stop() -> None:
     for process in _running:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
+
+
+at_end.append(stop)

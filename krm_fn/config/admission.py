@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from krm_fn.admission import Operation, User
 from krm_fn.config.dialects import DIALECTS, dialect_of, misspelt_kind, rule_kinds
 from krm_fn.config.fields import Section
+from krm_fn.deadline import seconds_of
 from krm_fn.errors import ConfigError, did_you_mean
 from krm_fn.kube.podtemplates import Places
 from krm_fn.kube.selectors import Selector, from_labels, parse_selector, texts
@@ -177,6 +178,13 @@ class Results(NamedTuple):
     limit: int = 500
 
 
+class Bounds(NamedTuple):
+    """What a run may take as a whole."""
+
+    timeout: float | None = None
+    """Seconds; None is for ever."""
+
+
 _NOWHERE: Final[Places] = {}
 
 
@@ -197,6 +205,7 @@ class Admission(NamedTuple):
     object_form: ObjectForm = ObjectForm.SERVED
     strict: bool = False
     results: Results = Results()
+    limits: Bounds = Bounds()
     sections: Mapping[str, Any] = {}
     """The dialects' own sections, by name."""
     bindings_from_items: bool = False
@@ -290,6 +299,7 @@ def _read(spec: Section, sources: tuple[Source, ...] = ()) -> Admission:
         strict=spec.boolean("strict", False),
         bindings_from_items=spec.boolean("bindingsFromItems", False),
         results=Results(results.boolean("changes", True), results.integer("limit", 500)),
+        limits=_limits(spec.section("limits")),
         sections={
             entry.section: spec.section(entry.section)
             for entry in DIALECTS
@@ -303,6 +313,15 @@ def _read(spec: Section, sources: tuple[Source, ...] = ()) -> Admission:
     if admission.kustomize_validator and admission.mode is not Mode.VALIDATE:
         raise spec.error("kustomizeValidator", " needs mode: Validate")
     return admission
+
+
+def _limits(section: Section) -> Bounds:
+    text = section.string("timeout")
+    section.done()
+    try:
+        return Bounds(seconds_of(text) if text else None)
+    except ValueError as error:
+        raise section.error("timeout", f": {error}") from None
 
 
 def _places(sections: Sequence[Section]) -> Places:

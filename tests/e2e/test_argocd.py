@@ -404,7 +404,10 @@ def test_the_verdict_comes_before_argo_cds_own_time_is_up(server: PluginServer) 
     note = slow(server)
     done = server.generate({"ARGOCD_EXEC_TIMEOUT": "2s"}, timeout=30)
     assert (done.status, done.out) == (1, "")
-    assert done.err == "error not done after 1.6 s; ARGOCD_EXEC_TIMEOUT or --timeout gives more\n"
+    assert done.err == (
+        "error not done after 1.6 s, nothing was written; "
+        "ARGOCD_EXEC_TIMEOUT or --timeout gives more\n"
+    )
     assert soon(lambda: is_gone(note))
 
 
