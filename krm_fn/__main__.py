@@ -21,6 +21,7 @@ from krm_fn.streams import (
     open_standard_streams,
     read_stdin,
     say,
+    write_stderr,
     write_stdout,
 )
 
@@ -63,8 +64,7 @@ def _main() -> int:
 
     try:
         done = run_function(data, os.environ)
-        sys.stderr.write(done.stderr)
-        sys.stderr.flush()
+        write_stderr(done.stderr)
         write_stdout([done.stdout])
     except NotAResourceListError:
         return _apply(data)
@@ -84,9 +84,7 @@ def _apply(data: bytes) -> int:
 def _command_line(arguments: list[str], data: bytes | None = None) -> int:
     from krm_fn.cli import run
 
-    status = run(arguments, data)
-    sys.stdout.flush()
-    return status
+    return run(arguments, data)
 
 
 def guarded(work: Callable[[], int]) -> int:

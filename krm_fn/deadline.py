@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import re
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, NoReturn
+
+from krm_fn.streams import say_at_once
 
 TIMED_OUT: Final = 3
 """The exit status of a run whose time is up."""
@@ -56,8 +57,7 @@ def deadline(seconds: float | None, more: str, status: int = TIMED_OUT) -> Itera
     def give_up(signal_number: int, frame: object) -> NoReturn:
         for end in at_end:
             end()
-        line = f"error not done after {seconds:g} s, nothing was written; {more}\n"
-        os.write(sys.stderr.fileno(), line.encode())
+        say_at_once(f"not done after {seconds:g} s, nothing was written; {more}")
         os._exit(status)
 
     before = signal.signal(signal.SIGALRM, give_up)

@@ -97,7 +97,7 @@ class LimitError(EvaluationError):
     """An evaluation passed one of the bounds of `krm_fn.limits`."""
 
 
-_SNIPPET: Final = re.compile(r"\n(?=ERROR: <input>:| \| )")
+_SNIPPET: Final = re.compile(r"\n *(?=ERROR: <input>:|\| )")
 """Between the lines of a complaint about an expression, which shows a part of it."""
 
 

@@ -42,6 +42,7 @@ from krm_fn.errors import ConfigError, InputError, KrmFnError
 from krm_fn.kube.podtemplates import has_templates
 from krm_fn.prepare import Caller, compile_rules, known_cluster, old_objects
 from krm_fn.report.model import ObjectReport, Outcome, Report
+from krm_fn.report.redact import Redactor
 from krm_fn.report.results import results
 from krm_fn.report.text import lines
 from krm_fn.runner import Runner, put_previews, value_of

@@ -16,8 +16,9 @@ import re
 from typing import Any, Final
 
 _FORMAT: Final = (
-    "\u00ad\u0600-\u0605\u061c\u06dd\u070f\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
+    "\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"
 )
 """What is not seen and changes what is: joiners, marks of direction, tags, other line breaks."""
 
@@ -27,19 +28,19 @@ _UNSAFE_IN_LINES: Final = re.compile(
     f"(?P<colour>\x1b\\[(?:0|1|3[0-7])m)|[\x00-\x08\x0b-\x1f{_HIDDEN}]"
 )
 _HIDDEN_IN_JSON: Final = re.compile(f"[{_HIDDEN}]")
-_COMMAND: Final = re.compile(r"^(\s*):(?=:)|#(?=#\w*\[)")
+_MARK: Final = re.compile(r"#(?=#\w*\[)")
+_COMMAND: Final = re.compile(r"^(\s*):(?=:)")
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-def visible(line: str) -> str:
+def visible(text: str) -> str:
     """A line of somebody's file, with everything that is no text as an escape (`\\x1b`).
 
-    What a CI system would take for a command in its log is told apart by an escape, too. A tab is
-    text.
+    A tab is text.
     """
-    if line.isascii() and line.isprintable() and "::" not in line and "##" not in line:
-        return line
-    return _COMMAND.sub(_told_apart, _UNSAFE.sub(_escape, line))
+    if text.isascii() and text.isprintable() and "##" not in text:
+        return text
+    return _MARK.sub("\\\\x23", _UNSAFE.sub(_escape, text))
 
 
 def one_line(text: str) -> str:
@@ -48,6 +49,11 @@ def one_line(text: str) -> str:
     A backtick becomes an apostrophe, so that no text ends a block of Markdown.
     """
     return visible(text).replace("\t", "\\t").replace("`", "'")
+
+
+def log_line(line: str) -> str:
+    """A whole line that is safe to show, so that no CI system takes it for a command."""
+    return _COMMAND.sub("\\1\\\\x3a", line)
 
 
 def lines_of_text(text: str) -> str:
@@ -77,7 +83,3 @@ def _escape(match: re.Match[str]) -> str:
 
 def _escape_but_colours(match: re.Match[str]) -> str:
     return match[0] if match["colour"] else _escape(match)
-
-
-def _told_apart(match: re.Match[str]) -> str:
-    return "\\x23" if match[0] == "#" else f"{match[1]}\\x3a"

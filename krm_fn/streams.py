@@ -19,7 +19,7 @@ from typing import Any, Final, NoReturn
 
 from krm_fn import limits
 from krm_fn.errors import InputError, OutputError
-from krm_fn.saying import lines_of_text, one_line, visible
+from krm_fn.saying import lines_of_text, log_line, one_line, visible
 
 _CHUNK: Final = 1 << 20
 SIGPIPE_STATUS: Final = 141
@@ -116,13 +116,19 @@ Paint = Callable[[str], str]
 
 def say(*lines: str, paint: Paint = str) -> None:
     """Lines for people on standard error. Each stays one line, whatever it quotes."""
-    sys.stderr.write("".join(f"{paint(one_line(line))}\n" for line in lines))
+    sys.stderr.write("".join(f"{paint(log_line(one_line(line)))}\n" for line in lines))
     sys.stderr.flush()
+
+
+def say_at_once(error: str) -> None:
+    """One last line on standard error, for a signal handler: past everything that is buffered."""
+    with contextlib.suppress(OSError):
+        os.write(sys.stderr.fileno(), f"error {one_line(error)}\n".encode())
 
 
 def put(*lines: str, paint: Paint = str) -> None:
     """Lines for people on standard output, where the text itself is what was asked for."""
-    sys.stdout.write("".join(f"{paint(visible(line))}\n" for line in lines))
+    sys.stdout.write("".join(f"{paint(log_line(visible(line)))}\n" for line in lines))
     sys.stdout.flush()
 
 

@@ -29,9 +29,10 @@ def diff(options: Options) -> int:
     """
     admitted = admit_manifests(options, mode=Mode.MUTATE)
     colour = use_colour(options.color, is_terminal("stdout"))
+    redactor = None if options.show_secrets else admitted.report.redactor
     different = False
     for stream in admitted.streams:
-        for line in unified(stream, show_secrets=options.show_secrets):
+        for line in unified(stream, redactor):
             different = True
             put(line, paint=_coloured if colour else str)
     write_reports(options, admitted.report)

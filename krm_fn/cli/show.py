@@ -8,12 +8,11 @@ from krm_fn import limits
 from krm_fn.cli.common import admission_file, choice, read_manifests, word, write_lines
 from krm_fn.config.admission import Admission, ObjectForm
 from krm_fn.function import show as show_objects
-from krm_fn.report.redact import is_secret, redact_object
-from krm_fn.saying import json_text, visible
+from krm_fn.report.redact import redact_any
+from krm_fn.saying import json_text, log_line, visible
 from krm_fn.streams import write_stdout
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
-from krm_fn.wire.stream import head_of
 
 
 @click.command()
@@ -82,7 +81,7 @@ def show(
     with limits.deep_stack():
         objects, report = show_objects(list(read_manifests(filenames, kustomize)), admission)
         if not show_secrets:
-            objects = [redact_object(v) if is_secret(head_of(v)) else v for v in objects]
+            objects = [redact_any(value) for value in objects]
         write_stdout([_json(objects) if form == "json" else _yaml(objects)])
     report.show_secrets = show_secrets
     if report.objects:
@@ -95,7 +94,7 @@ def _yaml(objects: list[Json]) -> bytes:
     for value in objects:
         stream.add(value)
     lines = stream.write(()).decode().split("\n")
-    return "\n".join(map(visible, lines)).encode()
+    return "\n".join(log_line(visible(line)) for line in lines).encode()
 
 
 def _json(objects: list[Json]) -> bytes:

@@ -8,56 +8,35 @@ Source: GitHub "Workflow commands" (`::error file=,line=,title=::`), actions/too
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
-from krm_fn.report.model import Report, severity_of
-from krm_fn.report.results import message_of
+from krm_fn.report.model import Report
+from krm_fn.report.statements import Statement, statements
+from krm_fn.saying import json_text
 from krm_fn.sdk import Severity
-
-
-class Annotation(NamedTuple):
-    """What is said of a place. `file` is "" where there is none, `line` counts from 1."""
-
-    severity: Severity
-    file: str
-    line: int
-    title: str
-    message: str
-
-
-def annotated(report: Report) -> Iterator[Annotation]:
-    """Errors and warnings, errors first."""
-    for wanted in (Severity.ERROR, Severity.WARNING):
-        for entry, finding in report.all_findings():
-            if severity_of(finding) is not wanted:
-                continue
-            file, line = "", 1
-            if entry is not None:
-                file = entry.item.origin.file
-                # A path that an annotation names is of another text than the one at hand.
-                if entry.item.origin.line is not None:
-                    line = entry.item.line(finding.field or ())
-            elif finding.rules and finding.rules[0].origin:
-                file = finding.rules[0].origin.file
-                line = finding.rules[0].origin.line or 1
-            title = ", ".join(dict.fromkeys(map(str, finding.rules))) or "krm-fn"
-            if entry is not None:
-                title = f"{entry.head} ({title})"
-            yield Annotation(wanted, file, line, title, message_of(entry, finding, report))
 
 
 def github(report: Report) -> str:
     """Workflow commands, a line each, and the summary."""
     commands = []
-    for found in annotated(report):
-        properties = {"title": found.title}
-        if found.file:
-            properties = {"file": found.file, "line": str(found.line), **properties}
+    for statement in _annotated(report):
+        file, line = statement.line()
+        properties = {"title": _title(statement)}
+        if file:
+            properties = {"file": file, "line": str(line), **properties}
         listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-        commands.append(f"::{found.severity.value} {listed}::{_data(found.message)}\n")
+        commands.append(f"::{statement.severity.value} {listed}::{_data(statement.message)}\n")
     return "".join(commands) + f"::notice title=krm-fn::{_data(report.summary())}\n"
+
+
+def _annotated(report: Report) -> Iterator[Statement]:
+    return statements(report, Severity.ERROR, Severity.WARNING)
+
+
+def _title(statement: Statement) -> str:
+    rules = statement.rules or "krm-fn"
+    return f"{statement.head} ({rules})" if statement.head is not None else rules
 
 
 def _data(text: str) -> str:
@@ -75,20 +54,22 @@ def gitlab(report: Report) -> str:
     """A Code Quality report. What is of no file is not in it: GitLab shows only files' lines."""
     entries = []
     seen: dict[str, int] = {}
-    for found in annotated(report):
-        if not found.file:
+    for statement in _annotated(report):
+        file, line = statement.line()
+        if not file:
             continue
+        title = _title(statement)
         # The line is not part of it, so that GitLab knows a finding again when lines move.
-        key = "\0".join((found.file, found.title, found.message))
+        key = "\0".join((file, title, statement.message))
         seen[key] = seen.get(key, 0) + 1
         fingerprint = hashlib.sha256(f"{key}\0{seen[key]}".encode()).hexdigest()
         entries.append(
             {
-                "description": f"{found.title}: {found.message}",
+                "description": f"{title}: {statement.message}",
                 "check_name": "krm-fn",
                 "fingerprint": fingerprint,
-                "severity": _GITLAB[found.severity],
-                "location": {"path": found.file, "lines": {"begin": found.line}},
+                "severity": _GITLAB[statement.severity],
+                "location": {"path": file, "lines": {"begin": line}},
             }
         )
-    return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+    return json_text(entries)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from krm_fn.report.model import Outcome, Report
 from krm_fn.report.results import results
+from krm_fn.saying import json_text
 from krm_fn.sdk import Severity
 
 
@@ -28,4 +27,4 @@ def dumps(report: Report) -> str:
         },
         "results": results(report).to_json(),
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json_text(document)

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from krm_fn.admission import Cause, Change, Finding
+from krm_fn.report.redact import Redactor
 from krm_fn.sdk import Severity
 from krm_fn.wire import Head, Item
 
@@ -65,6 +66,8 @@ class Report:
     with_changes: bool = True
     limit: int = 500
     show_secrets: bool = False
+    redactor: Redactor = field(default_factory=Redactor)
+    """Knows the Secrets of the run."""
 
     def followed_by(self, later: Report) -> Report:
         """This report with that of a later stage, which says more of the same objects."""

@@ -5,12 +5,13 @@ Source: the KRM functions specification; kpt's Go SDK `go/fn` resourcelist.go.
 
 from __future__ import annotations
 
-import sys
 from typing import TextIO
 
 from krm_fn.errors import ConfigError, KrmFnError
+from krm_fn.saying import one_line
 from krm_fn.sdk.object import KubeObject, KubeObjects
 from krm_fn.sdk.result import Results
+from krm_fn.streams import say
 from krm_fn.values import Json
 from krm_fn.wire import Stream, read_stream
 
@@ -54,7 +55,10 @@ class ResourceList:
     def log_result(self, file: TextIO | None = None) -> None:
         """Print every result as a line, to standard error."""
         for result in self.results:
-            print(result, file=file or sys.stderr)
+            if file is None:
+                say(str(result))
+            else:
+                file.write(f"{one_line(str(result))}\n")
 
 
 class NotAResourceListError(ConfigError):

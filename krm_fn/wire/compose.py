@@ -303,7 +303,7 @@ class _Composer:
         self.plain = False
         target = self.anchors.get(event.anchor)
         if target is None:
-            raise self._error(f"unknown anchor {event.anchor!r} referenced", event)
+            raise self._error("unknown anchor referenced", event)
         size = self.sizes.get(target, 1)
         if not size:
             raise self._error(f"anchor {event.anchor!r} value contains itself", event)

@@ -134,7 +134,7 @@ def _to_float(plain: str, text: str) -> Any:
 
 
 class TagError(ValueError):
-    """A tag that does not fit its scalar."""
+    """A tag that does not fit its scalar. The scalar is not in the message: it may be a secret."""
 
 
 _LONG: Final = "tag:yaml.org,2002:"
@@ -158,7 +158,7 @@ def resolve_tagged(tag: str, text: str, plain: bool, resolver: Resolver) -> Any:
     if short == "merge":
         if text == "<<":
             return MERGE
-        raise TagError(f"cannot decode !!str `{text}` as a !!merge")
+        raise TagError("cannot decode a !!str as a !!merge")
     value = resolver(text)
     if short == "timestamp":
         return text
@@ -166,7 +166,7 @@ def resolve_tagged(tag: str, text: str, plain: bool, resolver: Resolver) -> Any:
         return float(value)
     kinds = {"int": int, "float": float, "bool": bool, "null": type(None)}
     if type(value) is not kinds[short]:
-        raise TagError(f"cannot decode `{text}` as a !!{short}")
+        raise TagError(f"cannot decode the value as a !!{short}")
     return value
 
 

@@ -316,7 +316,7 @@ class _Scanner:
             if anchor not in self.anchors:
                 self.aliases.add(anchor)
         else:
-            raise YamlError(f"unknown anchor {anchor!r} referenced", event.start_mark.line + 1)
+            raise YamlError("unknown anchor referenced", event.start_mark.line + 1)
 
 
 def _is_odd(event: Any) -> bool:

@@ -401,7 +401,7 @@ BAD: list[tuple[str, str, str]] = [
     (
         "an unknown alias",
         with_config(source=HEAD + ITEM + "  data: *x\n"),
-        "standard input:7: unknown anchor 'x'",
+        "standard input:7: unknown anchor referenced",
     ),
     (
         "deep nesting",

@@ -54,8 +54,10 @@ def test_a_denial_is_an_error_on_the_objects_line() -> None:
         ("100%", "100%25"),
         ("a, b: c", "a, b: c"),
         ("::error::gone", "::error::gone"),
-        ("two\nlines", "two%0Alines"),
-        ("\r\n::error::x", "%0D%0A::error::x"),
+        ("two\nlines", "two lines"),
+        ("\r\n::error::x", "::error::x"),
+        ("\x1b[31m \u202e", "\\x1b[31m \\u202e"),
+        ("##[error]gone", "\\x23#[error]gone"),
     ],
 )
 def test_a_message_is_one_command_whatever_it_holds(message: str, shown: str) -> None:
