@@ -96,6 +96,7 @@ def write_files(writes: Sequence[Write]) -> None:
                 if pending:
                     return
             _rename_all(checked)
+            pending[:] = [number for number in pending if number != _ALARM]  # done in time
         finally:
             for target in checked:
                 target.clean()
@@ -263,6 +264,10 @@ def _umask() -> int:
 _ENDING: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
 
 
+_ALARM: Final = getattr(signal, "SIGALRM", None)
+"""What ends a run whose time is up (`krm_fn.deadline`)."""
+
+
 @contextlib.contextmanager
 def _signals_wait() -> Iterator[list[int]]:
     """Let signals that end the program wait until files are whole; those that came are listed."""
@@ -270,8 +275,10 @@ def _signals_wait() -> Iterator[list[int]]:
     before: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
         for number in (getattr(signal, name) for name in _ENDING if hasattr(signal, name)):
-            if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                before[number] = signal.signal(number, lambda came, _: pending.append(came))
+            handler = signal.getsignal(number)
+            if handler not in (signal.SIG_IGN, None):
+                before[number] = handler
+                signal.signal(number, lambda came, _: pending.append(came))
     try:
         yield pending
     finally:

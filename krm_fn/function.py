@@ -167,7 +167,16 @@ def admit(
     if len(stages) > 1:
         order = {item: n for n, item in enumerate(i for s in streams for i in s.items)}
         report.objects.sort(key=lambda entry: order[entry.item])
+    report.redactor = _redactor(streams, stages)
     return report
+
+
+def _redactor(streams: Sequence[Stream], stages: Sequence[Stage]) -> Redactor:
+    """What hides the Secrets that the rules could see."""
+    items = [item for stream in streams for item in stream.items]
+    objects = [value for s in stages for value in (*s.options.context.objects, *s.rules.objects)]
+    rules = [rule.value for s in stages for rule in (*s.rules.rules, *s.rules.readable)]
+    return Redactor(items, objects, rules)
 
 
 _ROUNDS: Final = 4
@@ -292,7 +301,7 @@ def show(streams: Sequence[Stream], admission: Admission) -> tuple[list[Json], R
     items = [item for stream in streams for item in stream.items]
     known = known_cluster(items, [Stage(admission, RuleSet())])
     shown: list[Json] = []
-    report = Report(with_changes=False)
+    report = Report(with_changes=False, redactor=Redactor(items))
     for item in items:
         if not admission.match.may_fit(item.head):
             continue
