@@ -172,14 +172,16 @@ class _Admission:
             shown = self.sight.stored(shown)
         request = self.request._replace(object=shown)
         response = plugin.admit(request, self.cluster, self.chain.trace, only)
+        # What one plugin says together is one answer of the server.
+        earlier = self.denied
         for finding in response.findings:
-            self._tell(self._with_default(finding, shown))
+            self._tell(self._with_default(finding, shown), earlier)
         if response.object is not None and plugin.phase.mutates:
             self._carry_back(shown, response.object, response.steps)
         return response
 
-    def _tell(self, finding: Finding) -> None:
-        if self.denied and finding.denies:
+    def _tell(self, finding: Finding, after_denial: bool | None = None) -> None:
+        if finding.denies and (self.denied if after_denial is None else after_denial):
             finding = finding._replace(message=AFTER_DENIAL + finding.message)
         if finding in self.told:
             # A second pass finds what the first one found.

@@ -163,9 +163,11 @@ def compose(text: str, reader: Reader = GO_YAML, line_offset: int = 0) -> Compos
 
 
 def compose_first(text: str, reader: Reader = GO_YAML) -> Node | None:
-    """The first document of `text`, None where there is none; nothing behind it is looked at.
+    """The first document of `text`, None where there is none.
 
-    So does Go's yaml.Unmarshal: `"a" b` is the string a. Raises YamlError.
+    Of what is behind it only the next token is read, as by Go's yaml.Unmarshal: `"a" b` is the
+    string a, and two lines of a plain scalar with a colon after them are an error. Raises
+    YamlError.
     """
     try:
         roots = _Composer(text, reader, 0).run(first_only=True).roots
@@ -201,6 +203,7 @@ class _Composer:
                 self.written = self.expanded = 0
                 roots.append(self._node(events.get_event))
                 if first_only:
+                    events.get_event()  # the document's end, for which the next token is scanned
                     return Composed(roots, self.plain)
 
     def _node(self, next_event: Callable[[], Any]) -> Node:

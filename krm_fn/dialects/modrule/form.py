@@ -48,10 +48,13 @@ def _has_managed(value: Json) -> bool:
 
 
 class References(NamedTuple):
-    """What KubeMod puts below `syntheticRefs`; `unknown` says what of it a render cannot know."""
+    """What KubeMod puts below `syntheticRefs`.
+
+    `unknown` says what of it a render cannot know, by the member.
+    """
 
     value: Json
-    unknown: tuple[str, ...] = ()
+    unknown: tuple[tuple[str, str], ...] = ()
 
 
 def references(request: Request, cluster: Cluster) -> References:
@@ -60,20 +63,22 @@ def references(request: Request, cluster: Cluster) -> References:
     A Pod names its node in the annotation `ref.kubemod.io/nodename`.
     """
     found: Json = {}
-    unknown: list[str] = []
+    unknown: list[tuple[str, str]] = []
     if request.namespace:
         namespace = cluster.namespace(request.namespace)
         found["namespace"] = _without_bookkeeping(namespace.object)
         if not namespace.complete:
-            unknown.append(
+            why = (
                 f"the namespace {request.namespace} is not among the items or in "
                 "context.namespaces: only its name is known"
             )
+            unknown.append(("namespace", why))
     name = get(request.object, ("metadata", "annotations", _NODE_NAME))
     if request.head.kind == "Pod" and type(name) is str and name:
         node = cluster.get("", "Node", "", name)
         if node is None:
-            unknown.append(f"the node {name} is not among the items or in context.objects")
+            why = f"the node {name} is not among the items or in context.objects"
+            unknown.append(("node", why))
         else:
             found["node"] = with_at(node, _MANAGED_FIELDS, MISSING) if _has_managed(node) else node
     return References(found, tuple(unknown))

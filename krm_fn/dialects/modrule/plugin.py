@@ -66,7 +66,7 @@ class KubeMod:
         self._rules = [
             _Index(rule, rule.pinned("kind"), rule.pinned("metadata", "name")) for rule in rules
         ]
-        self._readers = frozenset(rule.ref for rule in rules if _reads_references(rule))
+        self._reads = {rule.ref: _references_of(rule) for rule in rules}
         self.prefilter = Prefilter(map(self._selection, self._rules))
         self._seen_by: dict[tuple[str, str], list[_Index]] = {}
         self._engines: dict[tuple[CompiledRule, ...], Engine] = {}
@@ -107,12 +107,12 @@ class KubeMod:
             findings.append(Finding(Cause.FAILED, True, message, rules, (SYNTHETIC_REFS,)))
         if request.workload is not None:
             findings += self._assumed(candidates, document)
-        for unknown in known.unknown:
-            message = f"reads syntheticRefs, and {unknown}"
+        for member, why in known.unknown:
+            message = f"reads syntheticRefs, and {why}"
             findings += (
                 Finding(Cause.UNDECIDED, False, message, (rule.ref,))
                 for rule in candidates
-                if rule.ref in self._readers
+                if member in self._reads[rule.ref]
             )
         twice = f"KubeMod applies a cluster rule that finds {namespace} twice there; here once"
         findings += (
@@ -244,13 +244,17 @@ _NAMESPACE_NAME: Final = re.compile(
 )
 
 
-def _reads_references(rule: CompiledRule) -> bool:
-    """Whether a rule reads more of `syntheticRefs` than the namespace's name."""
+_MEMBER: Final = re.compile(SYNTHETIC_REFS + r"(?:\.(namespace|node)\b)?")
+
+
+def _references_of(rule: CompiledRule) -> frozenset[str]:
+    """The members of `syntheticRefs` that a rule reads more of than the namespace's name."""
     spec = rule.spec
     texts = [item.select for item in spec.match or ()]
     texts += [text for item in spec.patch for text in (item.select, item.value) if text]
     texts.append(spec.reject_message or "")
-    return any(SYNTHETIC_REFS in _NAMESPACE_NAME.sub("", text) for text in texts)
+    read = {member for text in texts for member in _MEMBER.findall(_NAMESPACE_NAME.sub("", text))}
+    return frozenset({"namespace", "node"} if "" in read else read)
 
 
 def in_order(rules: Sequence[CompiledRule], scope: Scope) -> list[CompiledRule]:

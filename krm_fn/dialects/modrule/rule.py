@@ -290,4 +290,7 @@ def _compile_operation(
 
 
 def _unloadable(field: str, message: str) -> Problem:
+    for word in ("break", "continue"):
+        if f"in {{{{{word}}}}}" in message:
+            message += f"; write {{{{{word}}}}} without spaces, as KubeMod's engine wants it"
     return Problem(field, "load", "compile", message)

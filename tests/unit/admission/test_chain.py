@@ -25,8 +25,11 @@ from krm_fn.admission import (
     net_changes,
 )
 from krm_fn.admission.checks import idempotence
+from krm_fn.kube.schema import Schemas
+from krm_fn.kube.served import Served
 from krm_fn.values import Json
 from krm_fn.wire import Head
+from krm_fn.wire.stream import head_of
 
 POD = Head("v1", "Pod", "", "x")
 RULE = RuleRef("fake", "Rule", "", "r")
@@ -134,6 +137,17 @@ def test_a_dirty_plugin_is_asked_again_in_any_case() -> None:
     assert plugin.log == ["a", "a again"]
 
 
+def test_what_validates_sees_the_object_as_it_would_be_stored() -> None:
+    mutating, validating = Fake("a"), Fake("b", phase=Phase.VALIDATING_POLICY)
+    served = Served(Schemas("1.37"))
+    whole = Chain([mutating, validating], Circumstances(), Trace(), served)
+    value = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}
+    whole.admit(head_of(value), value, Cluster())
+    assert "finalizers" not in mutating.asked[0].object["spec"]
+    assert validating.asked[0].object["spec"] == {"finalizers": ["kubernetes"]}
+    assert validating.asked[0].object["status"] == {"phase": "Active"}
+
+
 def test_what_validates_cannot_change_the_object() -> None:
     plugin = Fake("a", setting("x", 1), phase=Phase.VALIDATING_POLICY)
     assert "x" not in chain(plugin).admit(POD, pod(), Cluster()).object
@@ -148,6 +162,12 @@ def test_a_denial_does_not_stop_the_chain_and_later_ones_are_marked() -> None:
         "no",
         "after a denial; the API server would not have come this far: no",
     ]
+
+
+def test_denials_of_one_plugin_are_one_answer() -> None:
+    no = (Finding(Cause.REJECTED, True, "one"), Finding(Cause.REJECTED, True, "two"))
+    verdict = chain(Fake("a", findings=no)).admit(POD, pod(), Cluster())
+    assert [f.message for f in verdict.findings] == ["one", "two"]
 
 
 def test_an_update_without_an_old_object_is_a_create() -> None:

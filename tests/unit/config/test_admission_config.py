@@ -119,6 +119,7 @@ WRONG: list[tuple[str, str]] = [
     ("spec: {onReject: Wran}", "'Wran' is not one of Fail, Warn, Drop; did you mean Warn?"),
     ("spec: {strict: 1}", "spec.strict is the number 1; it must be true or false"),
     ("spec: {results: {limit: x}}", "spec.results.limit is the string 'x'"),
+    ("spec: {results: {limit: -1}}", "spec.results.limit is the number -1"),
     ("spec: {context: {operation: DELETE}}", "DELETE cannot be rendered"),
     ("spec: {context: {namespace: [a]}}", "did you mean namespaces?"),
     ("spec: {context: {namespaces: [{labels: {}}]}}", "namespaces[0].name is required"),

@@ -290,6 +290,12 @@ def test_a_program_that_fails_still_writes_the_list_with_its_results() -> None:
     assert done.stderr == b"failed to evaluate function: no\n"
 
 
+def test_a_program_that_reports_an_error_fails_whatever_it_returns() -> None:
+    done = program("rl.results.errorf('no'); return True", LIST)
+    assert done.returncode == 1
+    assert done.stderr == b"failed to evaluate function: no\n"
+
+
 def test_a_program_writes_nothing_where_the_input_is_no_list() -> None:
     done = program("return True", b"kind: Pod\napiVersion: v1\n")
     assert (done.returncode, done.stdout) == (1, b"")

@@ -178,6 +178,23 @@ def test_bombs_are_refused_quickly(text: str, reason: str) -> None:
     assert time.perf_counter() - start < 2
 
 
+FIRST = {"a": "a", '"a" b': "a", '"a\\\n b" c': "ab", "'a\nb' x: y": "a b", "a\n--- b": "a"}
+NOT_FIRST = ["a\nb: c", '"a\\\n b": c', '"a\nb": c', '"a" x: y', '"a" @x', '"a\\\n b" %']
+
+
+@pytest.mark.parametrize(("text", "value"), FIRST.items())
+def test_the_first_document_is_what_gos_unmarshal_takes(text: str, value: str) -> None:
+    node = compose_first(text)
+    assert node is not None
+    assert node.value == value
+
+
+@pytest.mark.parametrize("text", NOT_FIRST)
+def test_the_token_behind_the_first_document_is_scanned_as_go_does(text: str) -> None:
+    with pytest.raises(YamlError):
+        compose_first(text)
+
+
 def test_many_aliases_of_something_small_are_fine() -> None:
     text = "a: &a {x: 1}\nl:\n" + "- *a\n" * 2000
     assert len(value(text)["l"]) == 2000

@@ -123,6 +123,8 @@ def chunk(size: int, values: Any) -> list[Any]:
     length = len(found)
     if size <= 0:
         # Go divides by the size as a float and takes what comes out as a count of lists.
+        if length == 1 and size < -1:
+            return GoList([list(found)], go_type="[][]interface {}")
         if size == 0 or math.floor((length - 1) / size) != -1:
             raise FunctionError("runtime error: makeslice: len out of range")
         return GoList([], go_type="[][]interface {}")

@@ -112,9 +112,10 @@ def test_the_namespace_is_referred_to_as_it_is_known() -> None:
 def test_a_namespace_that_nobody_describes_is_made_up_and_said_to_be() -> None:
     found = references(request_for(config_map(), Cluster()), Cluster())
     assert found.value["namespace"]["metadata"]["name"] == "web"
-    assert found.unknown == (
-        "the namespace web is not among the items or in context.namespaces: only its name is known",
+    why = (
+        "the namespace web is not among the items or in context.namespaces: only its name is known"
     )
+    assert found.unknown == (("namespace", why),)
 
 
 def test_what_is_cluster_scoped_has_no_namespace() -> None:
@@ -145,7 +146,8 @@ def test_a_node_that_nobody_describes_is_not_made_up() -> None:
     cluster = Cluster({}, {"web": namespace("web")})
     found = references(request_for(pod("n2"), cluster), cluster)
     assert "node" not in found.value
-    assert found.unknown == ("the node n2 is not among the items or in context.objects",)
+    why = "the node n2 is not among the items or in context.objects"
+    assert found.unknown == (("node", why),)
 
 
 @pytest.mark.parametrize("value", [pod(""), pod(5), {**pod("n1"), "kind": "ConfigMap"}])

@@ -75,6 +75,7 @@ def test_texts(call: str, expected: str) -> None:
         ("slice (list 1 2 3) 1 2", "[2]"),
         ("chunk 2 (list 1 2 3)", "[[1 2] [3]]"),
         ("chunk -1 (list 1 2)", "[]"),
+        ("chunk -7 (list 1)", "[[1]]"),
         ("until -3", "[0 -1 -2]"),
         ("untilStep 10 0 -3", "[10 7 4 1]"),
         ("seq 5 -1 1", "5 4 3 2 1"),

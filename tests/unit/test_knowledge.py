@@ -1,0 +1,131 @@
+"""What rules know of other objects: as a cluster holds them, wherever they were given."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+
+from krm_fn.config.admission import Admission, Context
+from krm_fn.config.sources import RuleSet, Stage
+from krm_fn.function import run
+from krm_fn.prepare import known_cluster
+from krm_fn.wire import read_stream
+
+Json = dict[str, Any]
+
+POD: Json = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "web", "namespace": "shop"},
+    "spec": {"containers": [{"name": "app", "image": "app:1"}]},
+}
+DEFINITION: Json = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "limits.x.example.com"},
+    "spec": {
+        "group": "x.example.com",
+        "names": {"kind": "Limit", "plural": "limits"},
+        "scope": "Cluster",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {"pods": {"type": "string", "default": "no"}},
+                    }
+                },
+            }
+        ],
+    },
+}
+PARAM: Json = {"apiVersion": "x.example.com/v1", "kind": "Limit", "metadata": {"name": "limits"}}
+POLICY = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: limited}
+spec:
+  paramKind: {apiVersion: x.example.com/v1, kind: Limit}
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+  validations: [{expression: "params.pods == 'yes'", message: no Pods here}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: limited}
+spec:
+  policyName: limited
+  validationActions: [Deny]
+  paramRef: {name: limits, parameterNotFoundAction: Allow}
+"""
+PLACES = ["items", "context", "rules"]
+
+
+@pytest.mark.parametrize("param", PLACES)
+@pytest.mark.parametrize("definition", PLACES)
+def test_a_param_of_a_cluster_scoped_custom_kind_is_found_wherever_both_are(
+    definition: str, param: str
+) -> None:
+    """With parameterNotFoundAction: Allow, one that is not found admits silently."""
+    given: dict[str, list[Json]] = {"items": [POD], "context": [], "rules": []}
+    given[definition].append(DEFINITION)
+    given[param].append(PARAM)
+    rules = "---\n".join([POLICY, *map(yaml.safe_dump, given["rules"])])
+    spec = {"rules": [{"inline": rules}], "context": {"objects": given["context"]}}
+    config = {"apiVersion": "krm-fn.dev/v1alpha1", "kind": "Admission", "spec": spec}
+    resource_list = {
+        "apiVersion": "config.kubernetes.io/v1",
+        "kind": "ResourceList",
+        "functionConfig": config,
+        "items": given["items"],
+    }
+    done = run(json.dumps(resource_list).encode(), {})
+    assert done.status == 1
+    assert "no Pods here" in done.stderr
+
+
+def cluster(*items: Json, objects: tuple[Json, ...] = ()) -> Any:
+    stream = read_stream(yaml.safe_dump_all(items).encode())
+    options = Admission(context=Context(objects=objects, default_namespace="shop"))
+    return known_cluster(stream.items, [Stage(options, RuleSet())]).cluster
+
+
+def test_an_object_among_the_items_is_there_as_it_would_be_stored() -> None:
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": {}}
+    stored = cluster(service).get("", "Service", "shop", "s")
+    assert stored["metadata"] == {"name": "s", "namespace": "shop"}
+    assert stored["spec"]["type"] == "ClusterIP"
+    assert list(cluster(service).list("", "Service", "shop")) == [stored]
+
+
+def test_an_object_of_the_context_keeps_what_the_cluster_gave_it() -> None:
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "n", "uid": "u", "resourceVersion": "7"},
+        "status": {"phase": "Running"},
+    }
+    stored = cluster(objects=(node,)).get("", "Node", "", "n")
+    assert stored["metadata"] == node["metadata"]
+    assert stored["status"]["phase"] == "Running"
+
+
+def test_a_known_namespace_is_one_that_was_created() -> None:
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    for known in (cluster(namespace), cluster(objects=(namespace,))):
+        value = known.namespace("shop").object
+        assert value["spec"] == {"finalizers": ["kubernetes"]}
+        assert value["status"] == {"phase": "Active"}
+        assert value["metadata"]["labels"] == {"kubernetes.io/metadata.name": "shop"}
+
+
+def test_what_cannot_be_decoded_is_there_as_it_is_written() -> None:
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": "x"}
+    assert cluster(service).get("", "Service", "shop", "s")["spec"] == "x"
