@@ -6,8 +6,6 @@ Nothing is super-linear in one value, rule, operation or object: steps are count
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,6 +13,7 @@ import yaml
 
 from krm_fn import limits
 from krm_fn.function import Done, run
+from tests.steps import assert_linear
 
 Json = dict[str, Any]
 
@@ -75,32 +74,6 @@ def admit(rules: list[Json], items: list[Json], **spec: Any) -> Done:
     data = json.dumps(value).encode()
     assert len(data) < 1_000_000
     return run(data, {})
-
-
-def calls(action: Callable[[], Any]) -> int:
-    """How many functions an action calls, ours and Python's."""
-    count = 0
-
-    def profile(frame: Any, event: str, argument: Any) -> None:
-        nonlocal count
-        if event in ("call", "c_call"):
-            count += 1
-
-    before = sys.getprofile()
-    sys.setprofile(profile)
-    try:
-        action()
-    finally:
-        sys.setprofile(before)
-    return count
-
-
-def assert_linear(action: Callable[[int], Any], size: int) -> None:
-    """An action on twice as much calls at most twice as many functions, and some for luck."""
-    action(size)
-    once, twice, four = (calls(lambda n=n: action(n)) for n in (size, 2 * size, 4 * size))
-    assert twice <= 2.2 * once, (once, twice, four)
-    assert four <= 2.2 * twice, (once, twice, four)
 
 
 NESTED = "object.metadata.name != '' && " + "[1,2,3,4,5,6,7,8,9,0].all(a, " * 5 + "true" + ")" * 5
