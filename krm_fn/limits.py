@@ -18,6 +18,9 @@ INPUT_BYTES: Final = 512 * 1024 * 1024
 NESTING: Final = 1_000
 """How deep YAML and JSON values may nest."""
 
+LISTS: Final = 32
+"""How deep lists of objects may stand in objects."""
+
 ALIAS_FACTOR: Final = 10
 """Expanded aliases may make a document at most this many times larger (in nodes) than written."""
 

@@ -22,9 +22,10 @@ from krm_fn.config.sources import RuleSet, Stage
 from krm_fn.errors import ConfigError
 from krm_fn.kube.resources import built_in_groups, from_crd
 from krm_fn.paths import Base, check_inside, expand_paths, manifests
-from krm_fn.values import Json, equal, get
+from krm_fn.values import Json, Path, equal, get
 from krm_fn.wire import Head, Item, read_stream
 from krm_fn.wire.stream import head_of
+from krm_fn.wire.words import Expect
 
 if TYPE_CHECKING:
     from krm_fn.kube.served import Served
@@ -110,6 +111,8 @@ def known_cluster(
     given = [value for stage in reversed(stages) for value in _told(stage)]
     leaving = _Leaving(caller)
     definitions = Definitions(items, given, leaving)
+    for stream in {id(item.stream): item.stream for item in items}.values():
+        stream.expect = _expected(options, definitions)
     served = served_form(options, definitions)
     described = Cluster({}, {}, definitions, default_namespace)
     form = StoredForm(served, described)
@@ -341,6 +344,23 @@ def served_form(options: Admission, crds: Mapping[tuple[str, str], Json]) -> Ser
         "extra": {name: list(values) for name, values in user.extra.items()},
     }
     return Served(Schemas(options.context.kubernetes_version), find_crd, info)
+
+
+def _expected(options: Admission, definitions: Definitions) -> Expect:
+    """The types of fields, for words such as `yes`; loaded when the first of these is met."""
+    expected: Expect | None = None
+
+    def expect(api_version: str, kind: str, path: Path) -> type | None:
+        nonlocal expected
+        if expected is None:
+            from krm_fn.kube.expected import Expected
+            from krm_fn.kube.schema import Schemas
+
+            schemas = Schemas(options.context.kubernetes_version)
+            expected = Expected(schemas, lambda group, kind: definitions.get((group, kind)))
+        return expected(api_version, kind, path)
+
+    return expect
 
 
 def identity_of(head: Head, cluster: Cluster) -> Identity:

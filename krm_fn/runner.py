@@ -29,6 +29,7 @@ from krm_fn.prepare import LOCAL_CONFIG, Caller, is_namespace, without_marks
 from krm_fn.report.model import ObjectReport, Outcome
 from krm_fn.values import Json, get
 from krm_fn.wire import Head, Item, Stream
+from krm_fn.wire.scalars import Word
 from krm_fn.wire.stream import head_of
 
 
@@ -92,6 +93,7 @@ class Runner:
         verdict = admit(value)
         if self.admission.pod_templates is PodTemplates.PREVIEW and self._with_pods(head):
             verdict = self._preview(item, verdict, namespace)
+        verdict = verdict._replace(findings=(*verdict.findings, *_doubts(item)))
         verdict = self._judge(verdict, admit)
         reports[item] = self._carry_out(item, namespace, verdict)
 
@@ -167,7 +169,7 @@ class Runner:
     def _carry_out(self, item: Item, namespace: str, verdict: Verdict) -> ObjectReport:
         before = item.value
         if verdict.denied:
-            if self.admission.on_reject is OnReject.DROP and _may_be_dropped(item.head):
+            if self.admission.on_reject is OnReject.DROP and _may_be_dropped(item):
                 return self._drop(item, namespace, verdict)
             return ObjectReport(item, namespace, Outcome.REJECTED, verdict.findings)
         changes = tuple(net_changes(before, verdict.object, verdict.changes, verdict.shown))
@@ -228,8 +230,21 @@ def value_of(item: Item) -> Json:
         raise
 
 
-def _may_be_dropped(head: Head) -> bool:
-    return head.kind not in ("Namespace", "CustomResourceDefinition", "Kptfile")
+def _doubts(item: Item) -> Iterator[Finding]:
+    """A warning for each word in an object that later readers may take for something else."""
+    for path, word, is_key in item.doubts:
+        if is_key:
+            message = f"quote the key {word}: readers differ, and rules see it as a text"
+        else:
+            boolean = str(Word(word).boolean).lower()
+            message = f"quote {word} or write {boolean}: readers differ, and rules see a boolean"
+        yield Finding(Cause.WARNING, False, message, field=path)
+
+
+def _may_be_dropped(item: Item) -> bool:
+    """What others stand in would take them along, admitted or not."""
+    kept = item.head.kind in ("Namespace", "CustomResourceDefinition", "Kptfile")
+    return not kept and not item.elements
 
 
 def _skips_local(options: Admission, caller: Caller) -> bool:

@@ -39,6 +39,7 @@ from krm_fn.report.model import Report
 from krm_fn.sdk import Severity
 from krm_fn.streams import is_terminal, read_stdin, say, write_stderr
 from krm_fn.wire import Item, Stream, read_stream
+from krm_fn.wire.words import UNDECIDED
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -308,7 +309,7 @@ def admission_file(name: str) -> Admission:
     stream = read_stream(_read_file(name, ConfigError), name)
     if len(stream.items) != 1:
         raise ConfigError("must hold one Admission and nothing else", name)
-    return from_document(stream.items[0].value, name, base_of(name))
+    return from_document(stream.items[0].read_as(UNDECIDED), name, base_of(name))
 
 
 def _read_file(name: str, error: type[ConfigError] | type[InputError]) -> bytes:
@@ -335,8 +336,11 @@ def read_files(name: str) -> Iterator[Stream]:
     if not os.path.exists(name):
         raise InputError(f"does not exist {looked_in()}", name)
     for file in manifests(name):
-        if os.path.basename(file) not in renderers.KUSTOMIZATIONS:
-            yield read_stream(_read_file(file, InputError), file)
+        data = _read_file(file, InputError)
+        if os.path.basename(file) not in renderers.KUSTOMIZATIONS or not renderers.is_kustomization(
+            data
+        ):
+            yield read_stream(data, file)
 
 
 def _read_stdin() -> Stream:

@@ -27,7 +27,7 @@ def render(form: str, streams: Sequence[Stream], report: Report) -> list[bytes]:
         return [_json(_patches(streams))]
     if form == "name":
         return [f"{_name(item)}\n".encode() for item in _left(streams)]
-    objects = [item.value for item in _left(streams)]
+    objects = [item.own_value for item in _left(streams)]
     if len(objects) == 1:
         return [_json(objects[0])]
     return [_json({"apiVersion": "v1", "kind": "List", "items": objects})]
@@ -64,7 +64,7 @@ def _resource_list(streams: Sequence[Stream], report: Report) -> bytes:
     made = read_stream(head)
     for stream in streams:
         for n, item in enumerate(i for i in stream.items if not i.dropped):
-            made.add(_with_path(item.value, stream.name, n))
+            made.add(_with_path(item.own_value, stream.name, n))
     return made.write(results(report).to_json())
 
 

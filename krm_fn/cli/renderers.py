@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from krm_fn.deadline import at_end
-from krm_fn.errors import ConfigError, InputError
+from krm_fn.errors import ConfigError, InputError, KrmFnError
+from krm_fn.wire.compose import compose
 
 KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """Source: kustomize api/konfig RecognizedKustomizationFileNames."""
@@ -77,6 +78,18 @@ def _output(
         reason = " ".join(said.decode(errors="replace").split())
         raise InputError(f"{name} failed: {reason or f'status {process.returncode}'}", folder)
     return output
+
+
+def is_kustomization(data: bytes) -> bool:
+    """Whether a file of that name is a kustomization, and nothing that kubectl would apply."""
+    try:
+        roots = compose(data.decode()).roots
+    except (KrmFnError, UnicodeDecodeError):
+        return False
+    value = roots[0].value if len(roots) == 1 else None
+    if type(value) is not dict or "items" in value:
+        return False
+    return value.get("kind", "Kustomization") in ("Kustomization", "Component")
 
 
 def stop() -> None:

@@ -21,6 +21,7 @@ from krm_fn.kube.selectors import Selector, from_labels, parse_selector, texts
 from krm_fn.paths import WORKING_DIRECTORY, Base
 from krm_fn.values import Json, Path
 from krm_fn.wire import Head, Item
+from krm_fn.wire.words import TEXTS, UNDECIDED
 
 API_VERSION: Final = "krm-fn.dev/v1alpha1"
 
@@ -222,9 +223,9 @@ def from_function_config(item: Item | None) -> Admission:
     if dialect_of(head) is not None:
         return Admission(rules=(Itself(item),))
     if head.api_version == "v1" and head.kind == "ConfigMap":
-        return _from_config_map(item.value)
+        return _from_config_map(item.read_as(TEXTS))
     if head.group == "krm-fn.dev":
-        return from_document(item.value, "functionConfig")
+        return from_document(item.read_as(UNDECIDED), "functionConfig")
     entry = misspelt_kind(head)
     hint = did_you_mean(head.kind, entry.kinds) if entry else ""
     raise ConfigError(

@@ -1,7 +1,8 @@
 """Read a configuration strictly: every field is asked for by name, and what is left over is wrong.
 
 Texts are taken for other types where the configuration comes from a ConfigMap or from flags, which
-know only texts. Knows no field itself.
+know only texts. Words such as `Off` are what is asked for: texts, or booleans. Knows no field
+itself.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from krm_fn.errors import ConfigError, did_you_mean
+from krm_fn.wire.words import KUBECTL, TEXTS, settled
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -43,13 +45,21 @@ class Section:
         return ConfigError(f"{self.path(name)}{message}", self._where)
 
     def raw(self, name: str) -> Any:
-        """A member as it is, None where it is missing."""
+        """A member as kubectl reads it, None where it is missing."""
+        return settled(self._member(name), KUBECTL)
+
+    def _member(self, name: str) -> Any:
+        """A member as it is: words such as `Off` are booleans or texts, as it is asked for."""
         self._known.append(name)
         return self._value.get(name)
 
+    def _text(self, name: str) -> Any:
+        """A member, as a text where it is a word."""
+        return settled(self._member(name), TEXTS)
+
     def choice(self, name: str, default: Choice) -> Choice:
         """One of an enumeration's words, in any case."""
-        value = self.raw(name)
+        value = self._text(name)
         if value is None:
             return default
         words = list(type(default))
@@ -61,7 +71,7 @@ class Section:
         raise self.error(name, f": {value!r} is not one of {options}{hint}")
 
     def string(self, name: str, default: str = "") -> str:
-        value = self.raw(name)
+        value = self._text(name)
         if value is None:
             return default
         if type(value) is not str:
@@ -90,7 +100,7 @@ class Section:
 
     def strings(self, name: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
         """A list of strings; as a text, separated by commas."""
-        value = self.raw(name)
+        value = self._text(name)
         if value is None:
             return default
         if self._texts and type(value) is str:
@@ -104,7 +114,7 @@ class Section:
 
     def labels(self, name: str) -> dict[str, str]:
         """A map of strings."""
-        value = self.raw(name)
+        value = self._text(name)
         if value is None:
             return {}
         if type(value) is not dict or not all(type(v) is str for v in value.values()):
@@ -113,14 +123,14 @@ class Section:
 
     def section(self, name: str) -> Section:
         """A map, empty where it is missing."""
-        value = self.raw(name)
+        value = self._member(name)
         return Section(
             {} if value is None else value, self.path(name), self._where, texts=self._texts
         )
 
     def sections(self, name: str) -> list[Section]:
         """A list of maps."""
-        value = self.raw(name)
+        value = self._member(name)
         if value is None:
             return []
         if type(value) is not list:

@@ -38,6 +38,7 @@ from krm_fn.paths import (
 )
 from krm_fn.values import Json, equal
 from krm_fn.wire import Item, Origin, read_stream
+from krm_fn.wire.words import KUBECTL, TEXTS, UNDECIDED
 
 IMAGE_RULES: Final = "KRM_FN_IMAGE_RULES"
 
@@ -74,7 +75,7 @@ class RuleSet:
         assert entry is not None
         head = item.head
         ref = RuleRef(entry.name, head.kind, head.namespace, head.name, origin=origin)
-        value = HiddenAnnotations().get(item.value)
+        value = HiddenAnnotations().get(item.read_as(KUBECTL))
         rule = Rule(ref, value, item.line, base=base, from_items=from_items)
         key = _key(rule)
         other = self._known.get(key)
@@ -182,7 +183,7 @@ def image_stage(path: str) -> Stage:
     options = Admission()
     for item in rules.configurations:
         name = item.origin.file
-        options = from_document(item.value, name, base_of(name))
+        options = from_document(item.read_as(UNDECIDED), name, base_of(name))
         if options.rules:
             raise ConfigError(
                 f"spec.rules: the rules of an image are the files in {path}; remove it", name
@@ -199,7 +200,8 @@ def _is_twin(item: Item, function_config: Item) -> bool:
     if item.head != function_config.head:
         return False
     shown = HiddenAnnotations().get
-    return equal(shown(item.value), shown(function_config.value))
+    # Not by their values: what is known of their types may differ from one to the other.
+    return equal(shown(item.read_as(TEXTS)), shown(function_config.read_as(TEXTS)))
 
 
 def _selected(items: Iterable[Item], source: FromItems) -> Iterator[Item]:

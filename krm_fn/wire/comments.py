@@ -69,7 +69,10 @@ def _child(text: str, node: Node, base: int, step: str | int) -> tuple[Node, int
     if isinstance(node, MappingNode):
         for key, key_node, value in node.pairs:
             if key == step:
-                return value, text.index(":", key_node.end + base) + 1
+                colon = text.find(":", key_node.end + base)
+                if colon < 0:
+                    raise CannotEdit("its key has no colon")
+                return value, colon + 1
     if isinstance(node, SequenceNode) and isinstance(step, int) and 0 <= step < len(node.items):
         return node.items[step], None
     raise CannotEdit("it is not there")

@@ -18,11 +18,13 @@ from yaml.cyaml import CParser
 
 from krm_fn import limits
 from krm_fn.errors import InputError
+from krm_fn.values import equal
 from krm_fn.wire.scalars import (
     MERGE,
     MergeKey,
     Resolver,
     TagError,
+    Word,
     key_text,
     resolve_go_yaml,
     resolve_tagged,
@@ -72,14 +74,16 @@ class ScalarNode(Node):
 class MappingNode(Node):
     """A mapping; `pairs` holds each key's text with its node and its value's, as written.
 
-    With `merges`, some of the keys are merge keys.
+    With `merges`, some of the keys are merge keys; with `words`, some may be `Word`s. `types` are
+    those of keys that are no strings where they were written: 1, true, yes.
     """
 
-    __slots__ = ("flow", "merges", "pairs")
+    __slots__ = ("flow", "merges", "pairs", "types", "words")
 
     def __init__(self, start: int, end: int, flow: bool) -> None:
         super().__init__(start, end, {})
-        self.merges = False
+        self.merges = self.words = False
+        self.types: dict[str, type] | None = None
         self.flow = flow
         self.pairs: list[tuple[str, Node, Node]] = []
 
@@ -97,19 +101,24 @@ class SequenceNode(Node):
 
 @dataclass(slots=True)
 class Composed:
-    """The documents of a text. `plain` is False where an anchor, alias or merge key occurs."""
+    """The documents of a text. `plain` is False where an anchor, alias or merge key occurs.
+
+    With `words`, there are `Word`s among the values and keys.
+    """
 
     roots: list[Node]
     plain: bool
+    words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How one of Go's readers differs from another: scalars, duplicate keys."""
+    """Who reads: how plain scalars are resolved, and whether others read the text after it."""
 
     resolve: Resolver = resolve_go_yaml
     duplicate_keys: bool = False
-    """True: the last one wins; False: an error."""
+    """True: as the older go-yaml below sigs.k8s.io/yaml reads, to which the last of equal keys
+    wins, merged ones too. False: what it and go-yaml v3 take differently is an error."""
 
 
 GO_YAML: Final = Reader()
@@ -182,6 +191,7 @@ class _Composer:
         self.reader = reader
         self.line_offset = line_offset
         self.plain = True
+        self.words = False
         self.has_escaped_slash = "\\/" in text
         self.anchors: dict[str, Node] = {}
         self.sizes: dict[Node, int] = {}
@@ -196,7 +206,7 @@ class _Composer:
             event = events.get_event()
             kind = type(event)
             if kind is yaml.StreamEndEvent:
-                return Composed(roots, self.plain)
+                return Composed(roots, self.plain, self.words)
             if kind is yaml.DocumentStartEvent:
                 check_version(event)
                 self.anchors = {}
@@ -204,7 +214,7 @@ class _Composer:
                 roots.append(self._node(events.get_event))
                 if first_only:
                     events.get_event()  # the document's end, for which the next token is scanned
-                    return Composed(roots, self.plain)
+                    return Composed(roots, self.plain, self.words)
 
     def _node(self, next_event: Callable[[], Any]) -> Node:
         """Compose one node and all below it, without recursion: depth is bounded by a limit."""
@@ -220,6 +230,8 @@ class _Composer:
                 style = event.style
                 tag = event.tag
                 start, end = event.start_mark.index, event.end_mark.index
+                if start == end and key is not None:
+                    start = end = place_of_nothing(self.text, key.end, start)
                 if style == '"' and self.has_escaped_slash:
                     self._refuse_escaped_slash(event)
                 if tag is not None:
@@ -228,8 +240,10 @@ class _Composer:
                     value = event.value
                 else:
                     value = resolve(event.value)
-                    if value is MERGE and (type(container) is not MappingNode or key is not None):
-                        value = "<<"
+                if type(value) is Word:
+                    self.words = True
+                elif value is MERGE and (type(container) is not MappingNode or key is not None):
+                    value = "<<"
                 if style == "|" or style == ">":
                     end = block_scalar_end(self.text, start, end)
                 node = ScalarNode(start, end, value, style)
@@ -258,8 +272,8 @@ class _Composer:
                 container, key, before = stack.pop()
                 if node.flow:
                     node.end = event.end_mark.index
-                if type(node) is MappingNode and node.merges:
-                    self._merge(node)
+                if type(node) is MappingNode and (node.merges or node.words):
+                    self._finish(node)
                 if node in self.sizes:
                     self.sizes[node] = self.written + self.expanded - before
 
@@ -287,8 +301,15 @@ class _Composer:
     # ------------------------------------------------------------------------------ small parts
 
     def _tagged(self, event: Any) -> Any:
+        resolve = self.reader.resolve
+        bare = event.tag == "!" and not event.style and not self.reader.duplicate_keys
+        if bare and type(resolve(event.value)) not in (str, MergeKey):
+            raise self._error(
+                "behind a lone `!` kubectl reads a text; kustomize leaves the tag out; quote it",
+                event,
+            )
         try:
-            return resolve_tagged(event.tag, event.value, event.style == "", self.reader.resolve)
+            return resolve_tagged(event.tag, event.value, resolve)
         except TagError as error:
             raise self._error(str(error), event) from None
 
@@ -327,12 +348,20 @@ class _Composer:
     def _unusual_pair(self, mapping: MappingNode, key: Node, value: Node) -> None:
         if type(key.value) is MergeKey:
             self.plain = False
+            again = mapping.merges or "<<" in mapping.value
+            if again and not self.reader.duplicate_keys:
+                raise twice("<<", self._line(key.start))
             mapping.merges = True
             mapping.pairs.append(("<<", key, value))
             return
         name = key.value
         if type(name) is not str:
-            name = self._key_text(key)
+            if type(name) is Word:
+                mapping.words = True
+            else:
+                name = self._key_text(key)
+            mapping.types = mapping.types or {}
+            mapping.types[name] = type(key.value)
         if name in mapping.value and not self.reader.duplicate_keys:
             raise twice(name, self._line(key.start))
         mapping.pairs.append((name, key, value))
@@ -348,22 +377,89 @@ class _Composer:
                 "rendered, such as {{ x }}, looks like this: quote it)",
                 self._line(key.start),
             )
-        return key_text(value)
+        try:
+            return key_text(value)
+        except ValueError as error:
+            raise YamlError(str(error), self._line(key.start)) from None
+
+    def _finish(self, mapping: MappingNode) -> None:
+        """Merge, and look at keys once more where they may be the same to one reader only."""
+        if mapping.merges:
+            (self._merge_in_order if self.reader.duplicate_keys else self._merge)(mapping)
+        if mapping.words:
+            self._check_words(mapping)
 
     def _merge(self, mapping: MappingNode) -> None:
-        """Merge keys: what is written in the map wins, then earlier sources over later ones."""
-        for _, key, value in mapping.pairs:
+        """What is merged in, earlier sources over later ones, and what is written in the map.
+
+        To kubectl's reader a merge overrides what stands before it; to go-yaml v3 what is written
+        in the map wins. Where that is not the same the merge is refused.
+        """
+        if "<<" in mapping.value:
+            raise twice("<<", self._line(mapping.start))
+        before: dict[str, Any] = {}
+        types = {name: (mapping.types or {}).get(name, str) for name in mapping.value}
+        for name, key, value in mapping.pairs:
             if type(key.value) is not MergeKey:
+                before[name] = value.value
                 continue
-            sources = value.value if type(value.value) is list else [value.value]
-            for source in sources:
-                if type(source) is not dict:
+            brought: dict[str, Any] = {}
+            for source in self._sources(key, value):
+                for inner, merged in source.value.items():
+                    kind = (source.types or {}).get(inner, str)
+                    if types.setdefault(inner, kind) is not kind or inner == "<<":
+                        raise YamlError(
+                            f"this merge brings the key {str(inner)!r}, which is a text in one "
+                            "place and none in another: readers differ; quote it",
+                            self._line(key.start),
+                        )
+                    brought.setdefault(inner, merged)
+            for inner, merged in brought.items():
+                if inner in before and not equal(before[inner], merged):
                     raise YamlError(
-                        "map merge requires map or sequence of maps as the value",
+                        f"this merge brings the key {str(inner)!r}, which stands before it with "
+                        "another value: to kubectl the merge wins, to kustomize the key; put the "
+                        "merge first",
                         self._line(key.start),
                     )
-                for name, merged in source.items():
-                    mapping.value.setdefault(name, merged)
+                mapping.value.setdefault(inner, merged)
+                mapping.words |= type(inner) is Word
+        mapping.types = types
+
+    def _merge_in_order(self, mapping: MappingNode) -> None:
+        """The same as the older go-yaml does it alone: whatever comes later wins."""
+        members: dict[str, Any] = {}
+        for name, key, value in mapping.pairs:
+            if type(key.value) is not MergeKey:
+                members[name] = value.value
+                continue
+            for source in reversed(self._sources(key, value)):
+                members.update(source.value)
+        mapping.value.clear()
+        mapping.value.update(members)
+
+    def _sources(self, key: Node, value: Node) -> list[MappingNode]:
+        """The maps that a merge names: one, or the elements of a list that stands right there."""
+        nodes = value.items if type(value) is SequenceNode else [value]
+        sources = [node.target if type(node) is AliasNode else node for node in nodes]
+        if any(type(source) is not MappingNode for source in sources):
+            raise YamlError(
+                "map merge requires map or sequence of maps as the value", self._line(key.start)
+            )
+        return sources  # type: ignore[return-value]
+
+    def _check_words(self, mapping: MappingNode) -> None:
+        """Refuse keys that only kubectl's reader takes for the same: yes, on, true."""
+        seen: dict[str, str] = {}
+        for name in mapping.value:
+            text = key_text(name.boolean) if type(name) is Word else name
+            if text in seen:
+                place = next((key for other, key, _ in mapping.pairs if other == name), mapping)
+                raise YamlError(
+                    f"the keys {seen[text]!r} and {str(name)!r} are one key to kubectl; quote them",
+                    self._line(place.start),
+                )
+            seen[text] = str(name)
 
     def _line(self, index: int) -> int:
         return self.text.count("\n", 0, index) + 1 + self.line_offset
@@ -375,11 +471,23 @@ class _Composer:
 class AliasNode(Node):
     """Where an alias stands, with the value that it stands for."""
 
-    __slots__ = ()
+    __slots__ = ("target",)
 
     def __init__(self, start: int, end: int, target: Node) -> None:
         # Only the text `<<` itself merges, not an alias of it.
         super().__init__(start, end, "<<" if target.value is MERGE else target.value)
+        self.target = target
+
+
+def place_of_nothing(text: str, before: int, at: int) -> int:
+    """Where an empty value stands: libyaml puts that of `? key` where the next token starts.
+
+    `before` is where what precedes it ends, `at` is where libyaml says.
+    """
+    line = at
+    while line and text[line - 1] in " \t\r":
+        line -= 1
+    return min(before, at) if not line or text[line - 1] == "\n" else at
 
 
 _BLOCK_HEADER: Final = re.compile(r"[|>]([-+1-9]*)\s*(?:\s#.*)?$")

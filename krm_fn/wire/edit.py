@@ -40,6 +40,7 @@ from krm_fn.wire.lines import (
     with_comments_above,
 )
 from krm_fn.wire.scalars import can_be_literal, write_scalar
+from krm_fn.wire.words import agrees
 
 _JSON_LIKE: Final = re.compile(r'\{\s*"')
 
@@ -189,10 +190,12 @@ def _holds(region: Region, edits: Sequence[TextEdit], limit: int, new: Any) -> b
         body = apply_edits(region.text, edits, region.start, limit)
         if region.text[limit - 1] == "\n" and not body.endswith("\n"):
             return False
-        roots = region.read(region.alone(body)).roots
+        composed = region.read(region.alone(body))
     except (YamlError, CannotEdit):
         return False
-    return len(roots) == 1 and equal(roots[0].value, new)
+    # A word such as `yes` is never written plain: what is one was not touched.
+    same = agrees if composed.words else equal
+    return len(composed.roots) == 1 and same(composed.roots[0].value, new)
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,7 +488,9 @@ class _Editor:
         digit = re.match(r"\|[+-]?([1-9])", header)
         if digit:
             return int(digit[1])
-        first = next(line for line in lines if line.strip())
+        first = next((line for line in lines if line.strip()), None)
+        if first is None:
+            return self.layout.step
         return len(first) - len(first.lstrip(" ")) - slot.column
 
     # -------------------------------------------------------------------------- text and lines

@@ -7,7 +7,7 @@ object is simply written again. Knows no rule; how JSON is read and written is i
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -18,15 +18,18 @@ from krm_fn.values import Json, Path
 from krm_fn.wire import jsontext
 from krm_fn.wire.compose import YamlError
 from krm_fn.wire.edit import TextEdit, apply_edits, without
+from krm_fn.wire.scan import Head
 from krm_fn.wire.stream import (
     RESOURCE_LIST,
     Item,
     Stream,
     a_shape,
     check_api_version,
-    check_head,
+    check_keys,
     head_of,
+    omitting,
 )
+from krm_fn.wire.words import Reading
 
 
 class JsonStream(Stream):
@@ -34,7 +37,8 @@ class JsonStream(Stream):
         super().__init__(text, name)
         self._root: jsontext.JsonValue | None = None
         self._members: dict[str, tuple[int, jsontext.JsonValue]] = {}
-        self._lists: list[list[jsontext.JsonValue]] = []
+        self._lists: list[tuple[jsontext.JsonValue, list[jsontext.JsonValue]]] = []
+        """Lists of objects, each with its elements."""
         self._documents = list(jsontext.documents(text))
         for n, document in enumerate(self._documents):
             kind = document.value.get("kind") if type(document.value) is dict else None
@@ -44,9 +48,11 @@ class JsonStream(Stream):
                     raise YamlError("a ResourceList must be the only document", line)
                 self._read_list(document)
             elif type(document.value) is list:
-                self._collect_list(document.start, "")
+                elements = self._elements(document)
+                for m, element in enumerate(elements):
+                    self.collect(element, f"[{m}]")
             else:
-                self._collect(document, f"document {n + 1}")
+                self.collect(document, f"document {n + 1}")
 
     def _line(self, at: int) -> int:
         return bisect_left(self._breaks, at) + 1
@@ -79,36 +85,45 @@ class JsonStream(Stream):
                     f"functionConfig is {a_shape(shape)}; it must be an object",
                     self._line(config[0]),
                 )
-            self.function_config = self._item(config[1], "functionConfig")
-        self._collect_list(items[1].start, "items")
+            self.function_config = Item(self, config[1], self._head(config[1]), "functionConfig")
+        for n, element in enumerate(self._elements(items[1])):
+            self.collect(element, f"items[{n}]")
 
-    def _collect_list(self, start: int, place: str) -> None:
-        elements = list(jsontext.elements(self.text, start))
-        self._lists.append(elements)
-        for n, element in enumerate(elements):
-            self._collect(element, f"{place}[{n}]")
+    def _elements(self, found: jsontext.JsonValue) -> list[jsontext.JsonValue]:
+        """The elements of a list of objects."""
+        elements = list(jsontext.elements(self.text, found.start))
+        self._lists.append((found, elements))
+        return elements
 
-    def _collect(self, found: jsontext.JsonValue, place: str) -> None:
-        value = found.value
-        if type(value) is not dict:
-            shape = _json_shape(value)
-            line = self._line(found.start)
-            raise YamlError(f"{place} is {a_shape(shape)}; it must be an object", line)
-        if type(value.get("items")) is list and head_of(value).kind.endswith("List"):
-            for key, _, member in jsontext.members(self.text, found.start):
-                if key == "items":
-                    self._collect_list(member.start, f"{place}.items")
-            return
-        item = self._item(found, place)
-        check_head(item.head, place, self._line(found.start))
-        self.items.append(item)
+    def _shape(self, found: jsontext.JsonValue) -> tuple[str, int]:
+        return _json_shape(found.value), self._line(found.start)
 
-    def _item(self, found: jsontext.JsonValue, place: str) -> Item:
-        return Item(self, found, head_of(found.value), place)
+    def _head(self, found: jsontext.JsonValue) -> Head:
+        check_keys(found.value, self._line(found.start))
+        return head_of(found.value)
+
+    def _value(self, found: jsontext.JsonValue) -> Json:
+        value: Json = found.value
+        return value
+
+    def _items(
+        self, found: jsontext.JsonValue, place: str
+    ) -> tuple[str, int, Sequence[jsontext.JsonValue]]:
+        if "items" not in found.value:
+            return "", 0, ()
+        shape = _json_shape(found.value["items"])
+        items = next(
+            value for key, _, value in jsontext.members(self.text, found.start) if key == "items"
+        )
+        elements = self._elements(items) if shape == "list" else ()
+        return shape, self._line(items.start), elements
 
     def load(self, item: Item) -> Json:
-        value: Json = item.found.value
-        return value
+        return self._value(item.found)
+
+    def load_as(self, item: Item, reading: Reading) -> Json:
+        del reading  # JSON has no plain words
+        return self._value(item.found)
 
     def _commented(self, text: str) -> str:
         if any(item.comments for item in self.items):
@@ -140,12 +155,25 @@ class JsonStream(Stream):
 
     def _render(self, results: Sequence[Json]) -> str:
         edits: list[TextEdit] = []
+        done: list[tuple[int, int]] = []
+        """What is written anew or left out as a whole, in order: nothing in it is edited."""
         for item in self.items:
-            if item.replaced is not None and not item.dropped:
-                body = jsontext.rewrite(self.text, item.found, item.replaced)
-                edits.append((item.found.start, item.found.end, body))
-        for siblings in [*self._lists, [d for d in self._documents if d is not self._root]]:
-            edits += self._drop(siblings)
+            found = item.found
+            if done and found.start < done[-1][1]:
+                continue
+            if item.dropped:
+                done.append((found.start, found.end))
+            elif item.replaced is not None:
+                old = replace(found, value=omitting(item.original, item.inherited))
+                body = jsontext.rewrite(self.text, old, item.written(item.replaced))
+                edits.append((found.start, found.end, body))
+                done.append((found.start, found.end))
+        ends = [end for _, end in done]
+        for siblings, elements in self._lists:
+            n = bisect_right(ends, siblings.start)
+            if n == len(done) or siblings.start < done[n][0]:
+                edits += self._drop(elements)
+        edits += self._drop([d for d in self._documents if d is not self._root])
         edits += self._add()
         if self._root is not None:
             edits += self._write_results(self._root, results)
@@ -169,7 +197,7 @@ class JsonStream(Stream):
             end = len(self.text.rstrip())
             return [(end, end, body)]
         items = self._members["items"][1]
-        elements = self._lists[0]
+        elements = self._lists[0][1]
         if not elements:
             body = jsontext.write(list(self.added), self._member_layout(self._root))
             return [(items.start, items.end, body)]

@@ -3,8 +3,8 @@
 Lines repeat: the same keys with the same indentation, the same values. What a line says is worked
 out once and kept; putting an object together is then a walk over its lines. Anything that a line
 alone does not decide (text that goes on in the next line, anchors, tags, merge keys, folded text,
-explicit keys, tabs, a key twice) is left to `krm_fn.wire.compose`, of which this is a shortcut: the
-same nodes or none. It refuses nothing by itself.
+explicit keys, tabs, a key twice, words such as `yes`) is left to `krm_fn.wire.compose`, of which
+this is a shortcut: the same nodes or none. It refuses nothing by itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from typing import Any, Final, NamedTuple
 
 from krm_fn.wire.compose import Composed, MappingNode, Node, ScalarNode, SequenceNode
-from krm_fn.wire.scalars import resolve_go_yaml
+from krm_fn.wire.scalars import MergeKey, Word, resolve_go_yaml
 
 _KEPT: Final = 20_000
 """Lines that are kept; beyond that all are forgotten, since what repeats comes back soon."""
@@ -114,6 +114,9 @@ _LITERAL: Final = re.compile(r"(\|-?) *(?: #.*)?$")
 _ESCAPES: Final = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\r": "\r", "\\t": "\t"}
 _ESCAPE: Final = re.compile(r'\\["\\nrt]')
 
+_UNDECIDED: Final = (MergeKey, Word)
+"""What a plain scalar says only together with what is around it, and with who reads it."""
+
 _EMPTY: Final = _Line(-1, [], None, (0, 0, ""), None, None)
 """A blank line or one with a comment only."""
 
@@ -174,7 +177,8 @@ def _read_value(line: str, at: int, rest: str) -> Any:
     content = (rest[: comment.start()] if comment else rest).rstrip(" ")
     if ": " in content or content[-1] == ":":
         return None
-    return at, at + len(content), resolve_go_yaml(content), ""
+    value = resolve_go_yaml(content)
+    return None if type(value) in _UNDECIDED else (at, at + len(content), value, "")
 
 
 def _ends(line: str, at: int) -> bool:
@@ -252,9 +256,7 @@ def _flow_scalar(line: str, at: int) -> tuple[int, int, Any, str] | None:
         return None
     text = match[0].rstrip(" ")
     value = resolve_go_yaml(text)
-    if text == "<<":
-        return None
-    return at, at + len(text), value, ""
+    return None if type(value) in _UNDECIDED else (at, at + len(text), value, "")
 
 
 def _skip(line: str, at: int) -> int:

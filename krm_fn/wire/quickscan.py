@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from krm_fn.wire.compose import YamlError
-from krm_fn.wire.scalars import resolve_go_yaml
+from krm_fn.wire.scalars import WORDS, resolve_go_yaml
 from krm_fn.wire.scan import Document, Entry, Found, Head, scan
 
 
@@ -227,6 +227,9 @@ class _Lines:
         self.key = re.compile(
             rf"(?:\n {{{inner}}}|\n {{{column}}}- )(apiVersion|kind|metadata|items):(?=[ \n])"
         )
+        self.misspelt = re.compile(
+            rf"(?:\n {{{inner}}}|\n {{{column}}}- )(?!kind:|apiVersion:)(?i:kind|apiversion):"
+        )
         self.first = re.compile(rf"\n {{{column}}}- {_KEY}")
         self.metadata = re.compile(rf" *(?:[ ]#[^\n]*)?(?:\n *#[^\n]*)*(?=\n {{{deep}}}[^ \n#])")
         self.metadata_end = re.compile(rf"\n {{0,{inner}}}(?![ \n#])|\Z")
@@ -295,7 +298,8 @@ def _doubtful(text: str, begin: int, end: int, starts: list[int], lines: _Lines)
 
     found: set[int] = set()
     places = list(_open_places(text, starts[0], end))
-    places += [match.start() + 1 for match in lines.odd.finditer(text, begin - 1, end)]
+    for pattern in (lines.odd, lines.misspelt):
+        places += [match.start() + 1 for match in pattern.finditer(text, begin - 1, end)]
     for place in places:
         n = bisect_right(starts, place) - 1
         if n < 0:
@@ -380,7 +384,7 @@ def _metadata(text: str, start: int, limit: int, lines: _Lines, known: dict[str,
 
 def _string(match: re.Match[str] | None) -> str | None:
     """The string that a line holds, "" where it is a number or a boolean; None: unusual."""
-    if match is None:
+    if match is None or match[1] in WORDS:
         return None
     if match[1] is None:
         return match[3]

@@ -1,8 +1,10 @@
 """What a scalar's text means, as Go's YAML readers decide it, and how a value is written as text.
 
-Reading follows go-yaml v3 (what kyaml and so kustomize and kpt use); `resolve_sigs` follows
-sigs.k8s.io/yaml, which reads patch values in KubeMod and manifests in the API server. PyYAML's own
-resolver is YAML 1.1 and differs on yes/no, 1:30, dates, 1e3 and 0o755; it is not used.
+Two readers matter: go-yaml v3 (what kyaml and so kustomize and kpt use) and sigs.k8s.io/yaml
+(kubectl, Helm, Argo CD, patch values in KubeMod). They agree on all plain scalars but y, yes, on
+and their kin, which are texts to the first and booleans to the second: `resolve_go_yaml` gives a
+`Word` for these, and whoever knows who reads next decides what it is. PyYAML's own resolver is YAML
+1.1 and differs on yes/no, 1:30, dates, 1e3 and 0o755; it is not used.
 Writing is on the safe side of every reader: a string is quoted whenever go-yaml, sigs.k8s.io/yaml
 or a YAML 1.1 reader would take it for something else.
 Sources: go-yaml v3 resolve.go, yaml.v2 resolve.go.
@@ -14,6 +16,7 @@ import base64
 import binascii
 import math
 import re
+import struct
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -28,6 +31,24 @@ class MergeKey(str):
 
 
 MERGE: Final = MergeKey("<<")
+
+
+class Word(str):
+    """A plain text that is a boolean to kubectl's reader and a text to kyaml's: yes, Off, n."""
+
+    __slots__ = ()
+
+    @property
+    def boolean(self) -> bool:
+        return _YAML_1_1_BOOLEANS[self]
+
+
+_YAML_1_1_BOOLEANS: Final[dict[str, bool]] = {
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF"), False),
+}
+WORDS: Final = frozenset(_YAML_1_1_BOOLEANS)
+"""The texts of all `Word`s."""
 
 _CORE: Final[dict[str, Any]] = {
     "": None,
@@ -55,14 +76,10 @@ _CORE: Final[dict[str, Any]] = {
     "-.INF": -math.inf,
     "<<": MERGE,
 }
-_YAML_1_1_BOOLEANS: Final[dict[str, bool]] = {
-    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "on", "On", "ON"), True),
-    **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF"), False),
-}
+_GO_YAML: Final[dict[str, Any]] = {**_CORE, **{word: Word(word) for word in WORDS}}
 _SIGS: Final[dict[str, Any]] = {**_CORE, **_YAML_1_1_BOOLEANS}
 
-_MAYBE_SPECIAL: Final = frozenset("0123456789+-.~ntfNTF<")
-_MAYBE_SPECIAL_SIGS: Final = _MAYBE_SPECIAL | frozenset("yYoO")
+_MAYBE_SPECIAL: Final = frozenset("0123456789+-.~ntfNTF<yYoO")
 _DECIMAL: Final = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
 _PREFIXED: Final = re.compile(r"([-+]?)0(?:[xX]([0-9a-fA-F]+)|[bB]([01]+)|[oO]?([0-7]+))\Z")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
@@ -73,13 +90,13 @@ UINT_MAX: Final = 2**64 - 1
 
 
 def resolve_go_yaml(text: str) -> Any:
-    """The value of a plain scalar for go-yaml v3: None, bool, int, float, str or `MERGE`."""
+    """A plain scalar's value for go-yaml v3: None, bool, int, float, str, `Word` or `MERGE`."""
     if not text:
         return None
     if text[0] not in _MAYBE_SPECIAL:
         return text
-    if text in _CORE:
-        return _CORE[text]
+    if text in _GO_YAML:
+        return _GO_YAML[text]
     return _number_or_text(text)
 
 
@@ -87,7 +104,7 @@ def resolve_sigs(text: str) -> Any:
     """The value of a plain scalar for sigs.k8s.io/yaml: as go-yaml v3, and y, yes, on are true."""
     if not text:
         return None
-    if text[0] not in _MAYBE_SPECIAL_SIGS:
+    if text[0] not in _MAYBE_SPECIAL:
         return text
     if text in _SIGS:
         return _SIGS[text]
@@ -138,16 +155,17 @@ class TagError(ValueError):
 
 
 _LONG: Final = "tag:yaml.org,2002:"
+_TIMESTAMP: Final = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ].*)?\Z")
 
 
-def resolve_tagged(tag: str, text: str, plain: bool, resolver: Resolver) -> Any:
+def resolve_tagged(tag: str, text: str, resolver: Resolver) -> Any:
     """The value of a scalar with an explicit tag.
 
     `tag` is as the parser gives it (`!`, `!foo`, `tag:yaml.org,2002:int`). An unknown tag makes a
     string. Raises TagError where Go's reader fails.
     """
     if not tag.startswith(_LONG):
-        return text
+        return MERGE if tag == "!" and text == "<<" else text
     short = tag[len(_LONG) :]
     if short == "str":
         return text
@@ -156,47 +174,83 @@ def resolve_tagged(tag: str, text: str, plain: bool, resolver: Resolver) -> Any:
     if short not in ("int", "float", "bool", "null", "timestamp", "merge"):
         return text
     if short == "merge":
-        if text == "<<":
-            return MERGE
-        raise TagError("cannot decode a !!str as a !!merge")
-    value = resolver(text)
-    if short == "timestamp":
+        return MERGE if text == "<<" else text
+    if short == "timestamp" and _TIMESTAMP.match(text):
         return text
+    value = resolver(text)
+    if short == "bool" and type(value) is Word:
+        return value
     if short == "float" and type(value) is int:
         return float(value)
     kinds = {"int": int, "float": float, "bool": bool, "null": type(None)}
-    if type(value) is not kinds[short]:
+    if type(value) is not kinds.get(short):
         raise TagError(f"cannot decode the value as a !!{short}")
     return value
 
 
 def _binary(text: str) -> str:
     try:
-        return base64.b64decode(re.sub(r"\s", "", text), validate=True).decode("utf-8", "replace")
+        return base64.b64decode(re.sub(r"[\r\n]", "", text), validate=True).decode(
+            "utf-8", "replace"
+        )
     except (binascii.Error, ValueError):
         raise TagError("!!binary value contains invalid base64 data") from None
 
 
 def key_text(value: Any) -> str:
-    """The text of a map key that is not a string, as it appears in JSON (1: a is {"1": "a"})."""
+    """The text of a map key that is not a string, as kubectl's reader puts it into JSON.
+
+    1: a is {"1": "a"}, and 1e7: a is {"1e+07": "a"}. Raises ValueError for a whole number that
+    it refuses. Source: sigs.k8s.io/yaml convertToJSONableObject.
+    """
     if value is True:
         return "true"
     if value is False:
         return "false"
     if type(value) is float:
-        return repr(int(value)) if value.is_integer() and abs(value) < 1e21 else repr(value)
+        return _float_key(value)
+    if type(value) is int and value > INT_MAX:
+        raise ValueError(f"the map key {value} is larger than any that YAML has; quote it")
     return str(value)
+
+
+def _float_key(value: float) -> str:
+    """A number with the few digits that tell it among 32-bit floats, as Go prints it."""
+    single = _as_single(value)
+    if math.isnan(single):
+        return ".nan"
+    if math.isinf(single):
+        return ".inf" if single > 0 else "-.inf"
+    shortest = next(
+        text for digits in range(9) if _as_single(float(text := f"{single:.{digits}e}")) == single
+    )
+    mantissa, _, exponent = shortest.partition("e")
+    if not -4 <= int(exponent) < _GO_EXPONENT:
+        return f"{mantissa}e{exponent}"
+    decimals = len(mantissa.partition(".")[2]) - int(exponent)
+    return f"{float(shortest):.{max(decimals, 0)}f}"
+
+
+_GO_EXPONENT: Final = 6
+"""From 1e+06 on, Go's shortest form has an exponent; Python's, too, writes two digits of it."""
+
+
+def _as_single(value: float) -> float:
+    try:
+        single: float = struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return single
 
 
 # ---------------------------------------------------------------------------------------- writing
 
 _SEXAGESIMAL: Final = r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"
-_TIMESTAMP: Final = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ].*)?"
 _NUMBERS_1_1: Final = (
     r"[-+]?0[xX][0-9a-fA-F_]+|[-+]?0[bB][01_]+|[-+]?0[oO][0-7_]+|[-+]?[0-9][0-9_]*"
     r"|[-+]?(?:[0-9][0-9_]*)?\.[0-9_]*(?:[eE][-+]?[0-9]+)?|[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+"
 )
-_NOT_A_STRING: Final = re.compile(f"(?:{_SEXAGESIMAL}|{_TIMESTAMP}|{_NUMBERS_1_1})\\Z")
+_NOT_A_STRING: Final = re.compile(f"(?:{_SEXAGESIMAL}|{_NUMBERS_1_1})\\Z")
 _RESERVED: Final = frozenset(_SIGS) | {"=", "---", "..."}
 _PLAIN: Final = re.compile(
     # The first character is no indicator, or a dash or question mark or colon before text.
@@ -214,7 +268,9 @@ _ESCAPED: Final = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\u
 
 def needs_quotes(text: str, *, flow: bool = False) -> bool:
     """Whether some reader would not give back `text` from the plain scalar `text`."""
-    if text in _RESERVED or _NOT_A_STRING.match(text) or not _PLAIN.match(text):
+    if text in _RESERVED or not _PLAIN.match(text):
+        return True
+    if _NOT_A_STRING.match(text) or _TIMESTAMP.match(text):
         return True
     if text.startswith(("--- ", "...")) or UNPRINTABLE.search(text):
         return True

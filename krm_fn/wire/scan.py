@@ -20,9 +20,10 @@ from krm_fn.wire.compose import (
     check_version,
     parse_error,
     parser,
+    place_of_nothing,
     twice,
 )
-from krm_fn.wire.scalars import resolve_go_yaml
+from krm_fn.wire.scalars import WORDS, resolve_go_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,10 @@ class Found:
     aliases: frozenset[str] = frozenset()
     """Names of anchors in the node, and of anchors outside it that its aliases name."""
     odd: bool = False
-    """Whether tags, aliases or merge keys may make the object another one than `head` says."""
+    """Whether tags, aliases, merge keys or words such as `yes` may make the object another one than
+    `head` says."""
+    misspelt: tuple[str, int] | None = None
+    """A key that is `kind` or `apiVersion` in another letter case, and its line."""
 
     @property
     def reach(self) -> int:
@@ -109,7 +113,18 @@ def scan(text: str) -> list[Document]:
 
 
 _HEAD_KEYS: Final = frozenset(("apiVersion", "kind", "metadata", "items"))
+_FOLDED: Final = frozenset(("apiversion", "kind"))
 _SHAPES: Final = {str: "text", int: "number", float: "number", bool: "boolean", type(None): "null"}
+
+
+def is_misspelt(key: str) -> bool:
+    """Whether a key is `kind` or `apiVersion` in another letter case.
+
+    The API server finds these two whatever their case, and every other field as it is spelled.
+    Folding is Go's, to which a long s or a Kelvin sign is a letter, too.
+    Source: encoding/json fold.go.
+    """
+    return key not in _HEAD_KEYS and key.casefold() in _FOLDED
 
 
 class _Scanner:
@@ -172,6 +187,7 @@ class _Scanner:
             event = self.next()
             if type(event) is yaml.MappingEndEvent:
                 break
+            key_event = event
             key_start, key_end = event.start_mark.index, event.end_mark.index
             key = self._key(event, found)
             event = self.next()
@@ -180,6 +196,8 @@ class _Scanner:
                     raise twice(key, event.start_mark.line + 1)
                 seen.add(key)
                 found.odd |= _is_odd(event)
+            elif key is not None and len(key) in (4, 10) and is_misspelt(key):
+                found.misspelt = found.misspelt or (key, key_event.start_mark.line + 1)
             if key == "items" and type(event) is yaml.SequenceStartEvent:
                 value = found.items = self._items(event, depth)
                 value.after_key = key_end
@@ -197,8 +215,11 @@ class _Scanner:
                     api_version = _text(event)
                 elif key == "kind":
                     kind = _text(event)
-                found.end = self._skip(event)
+                found.end = self._behind(key_event, event)
                 continue
+            if value.start == value.end:
+                at = place_of_nothing(self.text, self._end(key_event), value.start)
+                value.start = value.end = at
             found.end = value.end
             if depth == 0 and key is not None:
                 if key in found.entries:
@@ -209,7 +230,7 @@ class _Scanner:
         found.head = Head(api_version, kind, namespace, name)
 
     def _items(self, event: Any, depth: int) -> Found:
-        if depth >= 32:
+        if depth >= limits.LISTS:
             raise YamlError("lists of lists nest too deep", event.start_mark.line + 1)
         self._note(event)
         mark = event.start_mark
@@ -232,19 +253,24 @@ class _Scanner:
         found = Found(mark.index, event.end_mark.index, mark.line + 1, "map")
         found.flow = bool(event.flow_style)
         namespace = name = ""
+        seen: set[str] = set()
         while True:
             event = self.next()
             if type(event) is yaml.MappingEndEvent:
                 break
+            key_event = event
             key = self._key(event, found)
             event = self.next()
+            if key in ("name", "namespace"):
+                if key in seen:
+                    raise twice(key, event.start_mark.line + 1)
+                seen.add(key)
+                found.odd |= _is_odd(event)
             if key == "name":
                 name = _text(event)
-                found.odd |= _is_odd(event)
             elif key == "namespace":
                 namespace = _text(event)
-                found.odd |= _is_odd(event)
-            found.end = self._skip(event)
+            found.end = self._behind(key_event, event)
         if found.flow:
             found.end = event.end_mark.index
         return found, namespace, name
@@ -275,7 +301,8 @@ class _Scanner:
             event = following()
             kind = type(event)
             if kind is yaml.ScalarEvent:
-                last = event
+                if event.end_mark.index != event.start_mark.index or self._is_here(event, last):
+                    last = event
                 if track and event.anchor is not None:
                     self._note(event)
             elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
@@ -297,6 +324,18 @@ class _Scanner:
                     last = event
                 if not depth:
                     return self._end(last)
+
+    def _is_here(self, nothing: Any, last: Any) -> bool:
+        """Whether an empty value stands on the line of what precedes it."""
+        at: int = nothing.start_mark.index
+        return place_of_nothing(self.text, self._end(last), at) == at
+
+    def _behind(self, key: Any, event: Any) -> int:
+        """Pass over a key's value; answers where its content ends."""
+        end = self._skip(event)
+        if type(event) is yaml.ScalarEvent and event.start_mark.index == event.end_mark.index:
+            return place_of_nothing(self.text, self._end(key), end)
+        return end
 
     def _end(self, event: Any) -> int:
         end: int = event.end_mark.index
@@ -320,8 +359,10 @@ class _Scanner:
 
 
 def _is_odd(event: Any) -> bool:
-    """Whether a value is not what it says where it stands: an alias, or with a tag."""
-    return type(event) is yaml.AliasEvent or event.tag is not None
+    """Whether a value is not what it says where it stands: an alias, with a tag, or a word."""
+    if type(event) is yaml.AliasEvent or event.tag is not None:
+        return True
+    return type(event) is yaml.ScalarEvent and not event.style and event.value in WORDS
 
 
 def _text(event: Any) -> str:

@@ -1,9 +1,10 @@
 """A stream of objects: what comes in as bytes, is edited in place, and goes out as bytes.
 
 A stream is a ResourceList (with a functionConfig, and results on the way out), one or more YAML
-documents, or JSON; a `kind: List` is looked into, so that its objects are items too. An item knows
-its head without being parsed; its value is composed on first use. What is not touched leaves byte
-for byte as it came. This module is what the two kinds of text have in common; it knows no rule.
+documents, or JSON; what stands under `items` in an object of any kind are items, too, as
+`krm_fn.wire.lists` says. An item knows its head without being parsed; its value is composed on
+first use. What is not touched leaves byte for byte as it came. This module is what the two kinds of
+text have in common; it knows no rule.
 Source: the KRM functions specification (config.kubernetes.io/v1), kyaml's kio/byteio_reader.go.
 """
 
@@ -11,15 +12,17 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from krm_fn import limits
 from krm_fn.errors import InputError
-from krm_fn.values import Json, Path, equal
+from krm_fn.values import MISSING, Json, Path, equal, with_at
+from krm_fn.wire import lists
 from krm_fn.wire.compose import YamlError
-from krm_fn.wire.scan import Head
+from krm_fn.wire.scan import Head, is_misspelt
+from krm_fn.wire.words import Doubt, Expect, Reading
 
 API_VERSIONS: Final = (
     "config.kubernetes.io/v1",
@@ -58,14 +61,46 @@ class Item:
     change is the same Python objects.
     """
 
-    __slots__ = ("_new", "_text", "_value", "comments", "dropped", "found", "head", "place")
+    __slots__ = (
+        "_dropped",
+        "_new",
+        "_text",
+        "_value",
+        "comments",
+        "doubts",
+        "elements",
+        "found",
+        "has_words",
+        "head",
+        "inherited",
+        "outer",
+        "place",
+    )
 
-    def __init__(self, text: Stream, found: Any, head: Head, place: str) -> None:
+    def __init__(
+        self,
+        text: Stream,
+        found: Any,
+        head: Head,
+        place: str,
+        outer: Item | None = None,
+        inherited: Json | None = None,
+    ) -> None:
         self._text = text
         self.found = found
         self.head = head
         self.place = place
-        self.dropped = False
+        self._dropped = False
+        self.outer = outer
+        """The item in whose `items` this one stands."""
+        self.elements: dict[Path, Item] = {}
+        """The items in this one's own `items`, by where they stand in it."""
+        self.inherited = inherited or {}
+        """apiVersion and kind, where they are those of the object around it and not written."""
+        self.has_words = False
+        """Whether words such as `yes` stand plain in the object; known with its value."""
+        self.doubts: tuple[Doubt, ...] = ()
+        """Those of a ResourceList's item of which no type is known; known with its value."""
         self.comments: list[tuple[Path, str]] = []
         """Line comments to be set when the object is written: (path of the value, comment)."""
         self._value: Json | None = None
@@ -81,8 +116,28 @@ class Item:
         """The object as it came in."""
         if self._value is None:
             with limits.deep_stack():
-                self._value = self._text.load(self)
+                self._value = self._with_inherited(self._text.load(self))
         return self._value
+
+    def read_as(self, reading: Reading) -> Json:
+        """The object as it came in, with words such as `yes` read in another way."""
+        value = self.original
+        if not self.has_words:
+            return value
+        with limits.deep_stack():
+            return self._with_inherited(self._text.load_as(self, reading))
+
+    @property
+    def stream(self) -> Stream:
+        """The stream that the object came in."""
+        return self._text
+
+    def _with_inherited(self, value: Json) -> Json:
+        if not self.inherited:
+            return value
+        if not self.inherited.keys().isdisjoint(value):
+            raise InputError("apiVersion and kind must be strings", str(self._text.name))
+        return {**self.inherited, **value}
 
     @property
     def replaced(self) -> Json | None:
@@ -90,12 +145,51 @@ class Item:
         return self._new
 
     def replace(self, value: Json) -> None:
-        """Let the object leave as `value`, or as it came where that is equal."""
+        """Let the object leave as `value`, or as it came where that is equal.
+
+        Raises InputError for another value of `items`, where these are items of their own.
+        """
         with limits.deep_stack():
+            if self.elements and not equal(value.get("items"), self.original["items"]):
+                raise InputError(
+                    f"{self.head}: what stands under items are objects of their own, and cannot "
+                    "be changed as a part of this one",
+                    str(self.origin),
+                )
             self._new = None if equal(value, self.original) else value
             # What cannot be written is an error when it is written.
             with contextlib.suppress(InputError):
                 self._text.prepare(self)
+
+    @property
+    def dropped(self) -> bool:
+        """Whether the object leaves no more, by itself or with the one that it stands in."""
+        return self._dropped or (self.outer is not None and self.outer.dropped)
+
+    @dropped.setter
+    def dropped(self, dropped: bool) -> None:
+        self._dropped = dropped
+
+    @property
+    def own_value(self) -> Json:
+        """The object as it now is, without those in its `items` that are items of their own."""
+        value = self.value
+        for path in reversed(self.elements):
+            value = with_at(value, path, MISSING)
+        return value if value.get("items") or not self.elements else omitting(value, ("items",))
+
+    def written(self, value: Json) -> Json:
+        """An object as it is to stand in the text: with its elements as they now are, and without
+        what it takes from the object around it."""
+        for path, element in reversed(self.elements.items()):
+            new = MISSING if element.dropped else element.written(element.value)
+            value = with_at(value, path, new)
+        return omitting(value, self.inherited)
+
+    @property
+    def final(self) -> Json:
+        """The object as it leaves, with its elements as they leave."""
+        return {**self.inherited, **self.written(self.value)}
 
     @property
     def origin(self) -> Origin:
@@ -120,6 +214,23 @@ class Item:
 
     def __repr__(self) -> str:
         return f"<Item {self.head} {self.place}>"
+
+
+class Around(NamedTuple):
+    """What an element of `items` stands in."""
+
+    head: Head
+    item: Item | None
+    """The object around it that is an item."""
+    path: Path
+    """Where it stands in that item."""
+    depth: int
+    """How many lists it stands in."""
+
+
+def omitting(value: Json, keys: Collection[str]) -> Json:
+    """An object without some of its members."""
+    return {k: v for k, v in value.items() if k not in keys} if keys else value
 
 
 def _first_text(annotations: dict[str, Any], keys: Sequence[str]) -> str:
@@ -153,10 +264,116 @@ class Stream(ABC):
         self.added: list[Json] = []
         self.prefix = b""
         """The byte order mark that stood before the text, if one did."""
+        self.expect: Expect | None = None
+        """What types fields have, for words in a ResourceList; to be set before values are read."""
 
     @property
     def is_resource_list(self) -> bool:
         return bool(self.api_version)
+
+    def collect(self, found: Any, place: str, around: Around | None = None) -> bool:
+        """Take an object as an item, and the objects that later readers find in its `items`.
+
+        `around` is what it stands in as an element. Answers whether it is an object to anybody.
+        Raises YamlError for what later readers refuse.
+        """
+        shape, line = self._shape(found)
+        if shape == "alias":
+            raise YamlError(f"{place} is an alias; write the object out", line)
+        if shape != "map":
+            if around is not None and self.is_resource_list and not lists.is_plain(around.head):
+                return False
+            raise YamlError(f"{place} is {a_shape(shape)}; it must be an object", line)
+        head = self._head(found)
+        inherited: Json = {}
+        if around is not None:
+            if self.is_resource_list and not lists.counts(
+                around.head, head, lambda: type(self._value(found).get("metadata")) is dict
+            ):
+                return False
+            inherited = lists.inherited(around.head, head)
+        if inherited:
+            api_version, kind = inherited.values()
+            head = Head(api_version, kind, head.namespace, head.name)
+        items, items_line, elements = self._items(found, place)
+        if items != "list":
+            if items not in ("", "null") and around is None and not self.is_resource_list:
+                raise YamlError(
+                    f"items of {place} is {a_shape(items)}; to kubectl any object with items is "
+                    "a list, and this one it refuses",
+                    items_line,
+                )
+            self._take(found, head, place, line, around, inherited)
+            return True
+        if around is not None and not self.is_resource_list:
+            raise YamlError(
+                f"{place} has a list called items and stands in one itself, which kubectl "
+                "refuses; take it out",
+                line,
+            )
+        return self._collect_elements(found, head, place, line, elements, around, inherited)
+
+    def _collect_elements(
+        self,
+        found: Any,
+        head: Head,
+        place: str,
+        line: int,
+        elements: Sequence[Any],
+        around: Around | None,
+        inherited: Json,
+    ) -> bool:
+        """Take the objects in an object's `items`, and itself where it is one, too."""
+        is_itself = lists.is_itself(head)
+        outer, path, depth = (None, (), 0) if around is None else around[1:]
+        if depth >= limits.LISTS:
+            raise YamlError("lists of lists nest too deep", line)
+        if is_itself:
+            outer, path = self._take(found, head, place, line, around, inherited), ()
+        counted = [
+            self.collect(
+                element,
+                f"{place}.items[{n}]",
+                Around(head, outer, (*path, "items", n), depth + 1),
+            )
+            for n, element in enumerate(elements)
+        ]
+        if counted and not any(counted) and not is_itself:
+            self._take(found, head, place, line, around, inherited)
+        return True
+
+    def _take(
+        self,
+        found: Any,
+        head: Head,
+        place: str,
+        line: int,
+        around: Around | None,
+        inherited: Json,
+    ) -> Item:
+        check_head(head, place, line)
+        outer = around.item if around is not None else None
+        item = Item(self, found, head, place, outer, inherited)
+        self.items.append(item)
+        if around is not None and outer is not None:
+            outer.elements[around.path] = item
+        return item
+
+    @abstractmethod
+    def _shape(self, found: Any) -> tuple[str, int]:
+        """What a part of the text is, and its line."""
+
+    @abstractmethod
+    def _head(self, found: Any) -> Head:
+        """The head of a map. Raises YamlError for a misspelt one."""
+
+    @abstractmethod
+    def _value(self, found: Any) -> Json:
+        """The value of a map."""
+
+    @abstractmethod
+    def _items(self, found: Any, place: str) -> tuple[str, int, Sequence[Any]]:
+        """What the member `items` of a map is ("" where there is none), its line, its elements."""
 
     def add(self, value: Json) -> None:
         """Let an object leave that did not come in, behind all others."""
@@ -203,7 +420,11 @@ class Stream(ABC):
 
     @abstractmethod
     def load(self, item: Item) -> Json:
-        """The value of an item; for items."""
+        """The value of an item as written; tells it of the words in it; for items."""
+
+    @abstractmethod
+    def load_as(self, item: Item, reading: Reading) -> Json:
+        """The value of an item with words read in another way; for items."""
 
     @abstractmethod
     def line_of(self, item: Item, path: Path) -> int:
@@ -238,6 +459,23 @@ def check_api_version(api_version: str, line: int) -> None:
         )
 
 
+def check_keys(value: Json, line: int) -> None:
+    """Refuse a decoded object with `kind` or `apiVersion` in another letter case."""
+    for key in value:
+        if is_misspelt(key):
+            raise misspelt(key, line)
+
+
+def misspelt(key: str, line: int) -> YamlError:
+    """The error for `Kind`, say."""
+    right = "kind" if len(key) == len("kind") else "apiVersion"
+    return YamlError(
+        f"the key {key!r}: the API server takes it for {right}, and other readers do not; "
+        f"write {right}",
+        line,
+    )
+
+
 def check_head(head: Head, place: str, line: int) -> None:
     """Refuse an object that does not say what it is."""
     for name, value in (("apiVersion", head.api_version), ("kind", head.kind)):
@@ -249,6 +487,4 @@ def check_head(head: Head, place: str, line: int) -> None:
 
 def a_shape(shape: str) -> str:
     """The name of a shape (`Found.shape`) in a sentence."""
-    return {"text": "a string", "null": "null", "list": "a list", "map": "a map"}.get(
-        shape, f"a {shape}"
-    )
+    return {"text": "a string", "null": "null", "alias": "an alias"}.get(shape, f"a {shape}")

@@ -9,8 +9,9 @@ changes is not (`krm_fn.wire.edit`). Knows no rule.
 from __future__ import annotations
 
 import contextlib
+import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -35,12 +36,18 @@ from krm_fn.wire.stream import (
     Stream,
     a_shape,
     check_api_version,
-    check_head,
+    check_keys,
     head_of,
+    misspelt,
+    omitting,
 )
+from krm_fn.wire.words import KUBECTL, Doubt, Reading, agrees, by_type, settle, settled
 
 WORTH_IT: Final = 48 * 1024
 """Characters below which reading exactly takes no longer than getting ready to do without."""
+
+
+_NO_MARKER: Final = re.compile(r"(?:\A|\n)(---)[^ \t\r\n]")
 
 
 def _quick_scan(text: str) -> list[Document] | None:
@@ -58,6 +65,10 @@ class YamlStream(Stream):
         self._list: Document | None = None
         self._layout = Layout(newline=newline_of(text))
         self._in_context: dict[tuple[int, int], Node] | None = None
+        self._settled: dict[int, Json] = {}
+        """The values of objects that were read in their context, by where they start."""
+        self._doubts: dict[int, list[Doubt]] = {}
+        """Of objects with words, by where they start: those that nothing decides."""
         self._odd_breaks = _has_odd_breaks(text)
         self._last: tuple[Found, Composed] | None = None
         """The object that was composed last."""
@@ -71,8 +82,19 @@ class YamlStream(Stream):
         if lists:
             self._read_list(self.documents[0])
         else:
+            self._check_markers()
             for n, document in enumerate(self.documents):
-                self._collect(document.root, f"document {n + 1}")
+                self.collect(document.root, f"document {n + 1}")
+
+    def _check_markers(self) -> None:
+        """Refuse lines that Helm takes for the start of a document, and YAML does not."""
+        marker = _NO_MARKER.search(self.text)
+        if marker:
+            raise YamlError(
+                "the line starts with --- and goes on: Helm starts a document there, and other "
+                "readers do not; put a space or a line break behind it, or indent it",
+                self.text.count("\n", 0, marker.start(1)) + 1,
+            )
 
     def _read_list(self, document: Document) -> None:
         root = document.root
@@ -98,28 +120,30 @@ class YamlStream(Stream):
                 self, config.value, self._head(config.value), "functionConfig"
             )
         for n, child in enumerate(root.items.children):
-            self._collect(child, f"items[{n}]")
+            self.collect(child, f"items[{n}]")
 
-    def _collect(self, found: Found, place: str) -> None:
-        """Take an object as an item; of a List, the objects in it."""
-        if found.shape == "alias":
-            raise YamlError(f"{place} is an alias; write the object out", found.line)
-        if found.shape != "map":
-            raise YamlError(f"{place} is {a_shape(found.shape)}; it must be an object", found.line)
-        head = self._head(found)
-        if head.kind.endswith("List"):
-            if found.items is not None:
-                for n, child in enumerate(found.items.children):
-                    self._collect(child, f"{place}.items[{n}]")
-                return
-            if found.odd and type(self._value(found).get("items")) is list:
-                raise YamlError(f"the items of {place} are an alias; write them out", found.line)
-        check_head(head, place, found.line)
-        self.items.append(Item(self, found, head, place))
+    def _shape(self, found: Found) -> tuple[str, int]:
+        return found.shape, found.line
+
+    def _items(self, found: Found, place: str) -> tuple[str, int, Sequence[Found]]:
+        if found.items is not None:
+            return "list", found.items.line, found.items.children
+        if found.odd and type(self._value(found).get("items")) is list:
+            raise YamlError(
+                f"the items of {place} are an alias or merged in; write them out", found.line
+            )
+        entry = found.entries.get("items")
+        return ("", found.line, ()) if entry is None else (entry.value.shape, entry.value.line, ())
 
     def _head(self, found: Found) -> Head:
-        """The head of an object; where aliases or tags may be part of it, by its value."""
-        return head_of(self._value(found)) if found.odd and found.shape == "map" else found.head
+        """The head of an object; where aliases, tags or words may be part of it, by its value."""
+        if found.misspelt is not None:
+            raise misspelt(*found.misspelt)
+        if not found.odd or found.shape != "map":
+            return found.head
+        value = self._value(found)
+        check_keys(value, found.line)
+        return head_of(value)
 
     def _document(self, found: Found) -> Document:
         """The document that a node stands in."""
@@ -145,17 +169,34 @@ class YamlStream(Stream):
         return found is not document.root and document.root.flow
 
     def _compose(self, found: Found) -> Composed:
-        """An object read alone; positions as `Region.base` says."""
+        """An object read alone, its words decided; positions as `Region.base` says."""
         if self._last is not None and self._last[0] is found:
             return self._last[1]
+        composed = self._read(found)
+        if composed.words:
+            root = composed.roots[0]
+            settle(root, composed.plain, self._reading(found, root.value))
+        self._last = found, composed
+        return composed
+
+    def _read(self, found: Found) -> Composed:
+        """An object read alone, its words as they are."""
         region = self._region(found, found.reach)
         line = found.line - 1 - region.context.count("\n")
         composed = region.read(region.source(), line)
         if len(composed.roots) != 1:
             raise YamlError("the object does not end where its document says", found.line)
         found.settle(region.base + composed.roots[0].end)
-        self._last = found, composed
         return composed
+
+    def _reading(self, found: Found, value: Any) -> Reading:
+        """How the words of an object are read in this stream."""
+        doubts = self._doubts[found.start] = []
+        if not self.is_resource_list:
+            return KUBECTL
+        head = value if type(value) is dict else {}
+        api_version, kind = (str(head.get(key)) for key in ("apiVersion", "kind"))
+        return by_type(api_version, kind, self.expect, doubts)
 
     def node_of(self, item: Item) -> tuple[Node, int]:
         """An object's node, and what to add to its positions to get those in the text."""
@@ -163,22 +204,47 @@ class YamlStream(Stream):
 
     def load(self, item: Item) -> Json:
         try:
-            return self._value(item.found)
+            value = self._value(item.found)
         except YamlError as error:
             error.at(self.name)
             raise
+        doubts = self._doubts.get(item.found.start)
+        item.has_words = doubts is not None
+        item.doubts = tuple(doubts or ())
+        return value
+
+    def load_as(self, item: Item, reading: Reading) -> Json:
+        found: Found = item.found
+        if self._is_in_context(found):
+            root = self._node_in_context(found)
+        else:
+            root = self._read(found).roots[0]
+        value: Json = settled(root.value, reading)
+        return value
 
     def _value(self, found: Found) -> Json:
-        value: Json = self._node(found).value
+        value: Json
+        if not self._is_in_context(found):
+            value = self._compose(found).roots[0].value
+            return value
+        node = self._node_in_context(found)
+        if found.start not in self._settled:
+            reading = self._reading(found, node.value)
+            self._settled[found.start] = settled(node.value, reading)
+        value = self._settled[found.start]
         return value
 
     def _node(self, found: Found) -> Node:
-        if found.aliases or self._odd_breaks:
+        if self._is_in_context(found):
             return self._node_in_context(found)
         return self._compose(found).roots[0]
 
+    def _is_in_context(self, found: Found) -> bool:
+        """Whether an object cannot be read alone, having aliases to anchors outside it, say."""
+        return bool(found.aliases) or self._odd_breaks
+
     def _node_in_context(self, found: Found) -> Node:
-        """The node of what cannot be read alone, having aliases to anchors outside it, say."""
+        """The node of an object among all others, its words as they are."""
         if self._in_context is None:
             self._in_context = _nodes_by_span(compose(self.text).roots)
         node = self._in_context.get((found.start, found.end))
@@ -197,8 +263,7 @@ class YamlStream(Stream):
             node, position = _step(node, step, position)
             if node is None:
                 break
-        in_context = found.aliases or self._odd_breaks
-        source = self.text if in_context else self._region(found).source()
+        source = self.text if self._is_in_context(found) else self._region(found).source()
         return found.line + source.count("\n", start, position)
 
     # ------------------------------------------------------------------------------- writing
@@ -211,13 +276,15 @@ class YamlStream(Stream):
             anew |= {found.start: found for found in self._open_end()}
         try:
             edits: list[TextEdit] = []
-            for item in touched:
-                edits += self._edit(item, item.replaced, item.found.start in anew)
-            for item in touched + dropped:
-                anew.pop(item.found.start, None)
+            units = {id(u): u for u in (self._unit(i, anew) for i in touched + dropped)}
+            whole = {unit.found.start for unit in units.values() if not unit.dropped}
+            for unit in units.values():
+                if not unit.dropped:
+                    edits += self._edit(unit, unit.value, unit.found.start in anew)
+                anew.pop(unit.found.start, None)
             for found in anew.values():
                 edits += self._expand(found)
-            for siblings, parent in self._sibling_groups():
+            for siblings, parent in self._sibling_groups(whole):
                 edits += self._drop(siblings, parent)
             edits += self._add()
             edits += self._write_results(results) if self._list else []
@@ -231,13 +298,27 @@ class YamlStream(Stream):
             self._check(text, deeply=False)
         return text
 
+    @staticmethod
+    def _unit(item: Item, anew: Collection[int] = ()) -> Item:
+        """What is edited as one where an item is touched: itself, or one around it that is touched,
+        too, or in which its anchors may stand, or that is written `anew` (by where it starts)."""
+        unit = item
+        while item.outer is not None:
+            item = item.outer
+            touched = item.replaced is not None or item.dropped
+            if touched or _shares(item.found) or item.found.start in anew:
+                unit = item
+        return unit
+
     def _check(self, text: str, *, deeply: bool) -> None:
         """Read the new text and compare: all objects, or only their heads."""
         kept = [item for item in self.items if not item.dropped]
         try:
-            items = YamlStream(text, self.name, quick=self._quick).items
+            stream = YamlStream(text, self.name, quick=self._quick)
+            stream.expect = self.expect
+            items = stream.items
             if deeply:
-                values = [item.value for item in kept] + self.added
+                values = [item.final for item in kept] + self.added
                 same = equal([item.value for item in items], values)
             else:
                 heads = [head_of(i.replaced) if i.replaced is not None else i.head for i in kept]
@@ -253,13 +334,17 @@ class YamlStream(Stream):
     def _open_end(self) -> list[Found]:
         """The last part, where the missing line break at the end is part of its value."""
         parts = self._parts()
-        if not parts or self.text.endswith("\n"):
+        if not parts or self.text.endswith("\n") or parts[-1].shape == "null":
             return []
         last = parts[-1]
+        item = next((item for item in reversed(self.items) if item.found is last), None)
+        while item is not None and item.outer is not None:
+            item = item.outer
+            last = item.found
         source = self._region(last).source()
         try:
             closed = compose(source + "\n").roots
-            return [] if equal(closed[0].value, self._value(last)) else [last]
+            return [] if agrees(closed[0].value, self._value(last)) else [last]
         except YamlError:
             return []
 
@@ -267,8 +352,9 @@ class YamlStream(Stream):
         """Work the edits out at once: later, the object would have to be composed once more."""
         self._prepared.pop(item.found.start, None)
         new = item.replaced
-        if new is not None and self._last is not None and self._last[0] is item.found:
-            self._prepared[item.found.start] = new, self._edit(item, new, False)
+        if new is None or item.elements or self._last is None or self._last[0] is not item.found:
+            return
+        self._prepared[item.found.start] = new, self._edit(item, new, False)
 
     def _edit(self, item: Item, new: Any, anew: bool) -> list[TextEdit]:
         prepared = self._prepared.get(item.found.start)
@@ -280,7 +366,8 @@ class YamlStream(Stream):
             with contextlib.suppress(YamlError):
                 composed = self._compose(item.found)
                 root = composed.roots[0] if composed.plain else None
-        return edit_object(region, root, item.original, new)
+        old = omitting(item.original, item.inherited)
+        return edit_object(region, root, old, item.written(new))
 
     def _expand(self, found: Found) -> list[TextEdit]:
         """Write a part of the text anew without anchors and aliases."""
@@ -299,7 +386,7 @@ class YamlStream(Stream):
             definer.update(dict.fromkeys(part.anchors, n))
         if not linked:
             return []
-        starts = {item.found.start for item in touched}
+        starts = {self._unit(item).found.start for item in touched}
         pending = [n for n in linked if parts[n].start in starts]
         reached = set(pending)
         while pending:
@@ -310,15 +397,18 @@ class YamlStream(Stream):
 
     def _parts(self) -> list[Found]:
         """What may share anchors: the items, and the other members of the ResourceList."""
-        parts = [item.found for item in self.items]
+        parts = list({id(unit): unit.found for unit in map(self._unit, self.items)}.values())
         if self._list is not None:
             parts += [e.value for k, e in self._list.root.entries.items() if k != "items"]
         return sorted(parts, key=lambda part: part.start)
 
     # -------------------------------------------------------------------- dropping and adding
 
-    def _sibling_groups(self) -> list[tuple[list[Found], Found | None]]:
-        """Lists of objects of which at least one is to be dropped, each with its `items` node."""
+    def _sibling_groups(self, whole: set[int]) -> list[tuple[list[Found], Found | None]]:
+        """Lists of objects of which at least one is to be dropped, each with its `items` node.
+
+        Not those in what is dropped itself, or is written as a `whole` (by where it starts).
+        """
         dropped = self._dropped()
         if not dropped:
             return []
@@ -328,7 +418,7 @@ class YamlStream(Stream):
         pending = [d.root for d in self.documents]
         while pending:
             found = pending.pop()
-            if found.items is not None:
+            if found.items is not None and found.start not in dropped | whole:
                 pending += found.items.children
                 if any(child.start in dropped for child in found.items.children):
                     groups.append((found.items.children, found.items))
@@ -472,6 +562,11 @@ class YamlStream(Stream):
             return []
         at = max(entry.value.end for entry in root.entries.values())
         return [(at, at, f', "results": {body}')]
+
+
+def _shares(found: Found) -> bool:
+    """Whether what stands in a node may be linked by anchors."""
+    return bool(found.anchors or found.aliases)
 
 
 def _has_odd_breaks(text: str) -> bool:

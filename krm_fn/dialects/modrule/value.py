@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import math
 import re
-import struct
 from typing import Any, Final
 
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.gofmt import format_value
 from krm_fn.wire import YamlError
 from krm_fn.wire.compose import MappingNode, Node, Reader, SequenceNode, compose_first
-from krm_fn.wire.scalars import INT_MAX, MergeKey, resolve_sigs
+from krm_fn.wire.scalars import MergeKey, key_text, resolve_sigs
 
 _SIGS: Final = Reader(resolve=resolve_sigs, duplicate_keys=True)
 
@@ -111,33 +109,7 @@ def _scalar(value: Any) -> Any:
 
 
 def _key(value: Any) -> str:
-    if type(value) is float:
-        return _float_key(value)
-    if type(value) is bool:
-        return "true" if value else "false"
-    if type(value) is int and value > INT_MAX:
-        raise EvaluationError(f"the map key {value} is larger than any that YAML has; quote it")
-    return str(value)
-
-
-def _float_key(value: float) -> str:
-    """A number as a key is printed with the few digits that a 32-bit float has."""
-    if math.isnan(value):
-        return ".nan"
-    single = _as_single(value)
-    if math.isinf(single):
-        return ".inf" if single > 0 else "-.inf"
-    shortest = next(
-        rounded
-        for digits in range(1, 10)
-        if _as_single(rounded := float(f"{single:.{digits}g}")) == single
-    )
-    return format_value(shortest)
-
-
-def _as_single(value: float) -> float:
     try:
-        single: float = struct.unpack("<f", struct.pack("<f", value))[0]
-    except OverflowError:
-        return math.copysign(math.inf, value)
-    return single
+        return key_text(value)
+    except ValueError as error:
+        raise EvaluationError(str(error)) from None

@@ -1,13 +1,17 @@
-"""Texts, and what Go's YAML readers make of them: the value as go-yaml v3 decodes it, or an error.
+"""Texts, and what Go's YAML readers make of them: the value as each decodes it, or an error.
 
-This project reads as go-yaml v3 does where it decodes into JSON-like values; the exceptions are the
-conditions below, each with its reason and with the answer that this project gives instead.
+go-yaml v3 is what kyaml (kpt, kustomize) reads with, sigs.k8s.io/yaml what kubectl, Helm and Argo
+CD do. What the two take alike is read so here; words such as `yes` are texts as the former and
+booleans as the latter reads; a text of which they take anything else differently, or that one of
+them does not read, is refused. The exceptions are the conditions below, each with its reason.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -15,89 +19,158 @@ import yaml
 from yaml.cyaml import CParser
 
 from formats import Verdict
+from formats.numbers import same
 from krm_fn.errors import KrmFnError
 from krm_fn.wire.compose import compose
+from krm_fn.wire.scalars import WORDS, key_text, resolve_sigs
+from krm_fn.wire.words import KUBECTL, TEXTS, Reading, settled
 
 ERROR = "ERR"
 
 
-def _first_root(text: str) -> Any:
+def _read(text: str, reading: Reading) -> Any:
     roots = compose(text.removeprefix("\ufeff")).roots
-    return roots[0].value if roots else None
+    return settled(roots[0].value, reading) if roots else None
 
 
-def _shape(value: Any) -> Any:
-    """A value in the notation of the vectors: scalars as `type:text`."""
-    if isinstance(value, dict):
-        return {k: _shape(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_shape(v) for v in value]
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return f"bool:{str(value).lower()}"
-    if isinstance(value, int):
-        return f"int:{value}"
-    if isinstance(value, float):
-        if math.isnan(value):
-            return "float:NaN"
-        if math.isinf(value):
-            return "float:+Inf" if value > 0 else "float:-Inf"
-        return f"float:{value!r}"
-    return f"str:{value}"
+class Differ(Exception):
+    """The two readers take a text differently."""
 
 
-def _normal(expected: Any) -> Any:
-    """The vector's answer with keys as JSON has them (the vectors append a key's type) and with
-    what go-yaml calls a timestamp as the text it is."""
-    if isinstance(expected, dict):
-        return {_key(k): _normal(v) for k, v in expected.items()}
-    if isinstance(expected, list):
-        return [_normal(v) for v in expected]
-    return expected
+def _fails(answer: Any) -> bool:
+    return isinstance(answer, str) and answer.startswith(ERROR)
 
 
-def _key(key: str) -> str:
-    for kind in (":int", ":float64", ":bool", ":uint64", ":string"):
-        if key.endswith(kind):
-            return key.removesuffix(kind)
-    return key
+def _joined(v3: Any, sigs: Any) -> Any:
+    """What kyaml reads, as JSON holds it: from the answers of both. Raises Differ.
+
+    From go-yaml v3 come types and words, from sigs.k8s.io/yaml the texts of keys and dates.
+    """
+    if isinstance(v3, dict):
+        if not isinstance(sigs, dict) or len(v3) != len(sigs):
+            raise Differ
+        keys = {_key(key, sigs): value for key, value in v3.items()}
+        return {word: _joined(value, sigs[key]) for (word, key), value in keys.items()}
+    if isinstance(v3, list):
+        if not isinstance(sigs, list) or len(v3) != len(sigs):
+            raise Differ
+        return [_joined(a, b) for a, b in zip(v3, sigs, strict=True)]
+    kind, _, text = v3.partition(":")
+    value = _scalar(kind, text, sigs)
+    if kind == "str" and text in WORDS and isinstance(sigs, bool):
+        return text
+    if not same(value, sigs):
+        raise Differ
+    return value
 
 
-def _reads_as_error(case: dict[str, Any]) -> bool:
-    return isinstance(case["go_yaml_v3"], str) and case["go_yaml_v3"].startswith(ERROR)
+def _scalar(kind: str, text: str, sigs: Any) -> Any:
+    match kind:
+        case "null":
+            return None
+        case "bool":
+            return text == "true"
+        case "int":
+            return int(text)
+        case "float":
+            return float(text)
+        case "time.Time":
+            return sigs if isinstance(sigs, str) else ERROR
+    return text
 
 
-def _is_timestamp(case: dict[str, Any]) -> bool:
-    return "time.Time:" in str(case["go_yaml_v3"])
+def _key(key: str, sigs: dict[str, Any]) -> tuple[str, str]:
+    """(the key as kyaml has it, the key that it is to kubectl); v3 answers `1:int` for 1."""
+    name, _, kind = key.rpartition(":")
+    if kind in ("int", "bool") and name in sigs:
+        return name, name
+    if kind == "float64":
+        for other in sigs:
+            if re.fullmatch(r"[-+.0-9eE]+|-?\.inf|\.nan", other) and _single(name) == _single(
+                other
+            ):
+                return other, other
+    if kind == "time.Time":
+        return next(((o, o) for o in sigs if name.startswith(o[:10])), (key, key))
+    if key in sigs:
+        return key, key
+    words = {True: "true", False: "false"}
+    if key in WORDS:
+        boolean = words[_read(f"[{key}]", KUBECTL)[0]]
+        if boolean in sigs:
+            return key, boolean
+    raise Differ
 
 
-def _has_null_key(case: dict[str, Any]) -> bool:
-    return "<nil>:" in str(case["go_yaml_v3"])
+def _single(text: str) -> str:
+    number = float(text.replace(".inf", "inf").replace(".nan", "nan"))
+    try:
+        return repr(struct.unpack("f", struct.pack("f", number))[0])
+    except OverflowError:
+        return repr(math.copysign(math.inf, number))
+
+
+def _no_json(case: dict[str, Any]) -> bool:
+    return "json: unsupported value" in str(case["sigs_yaml_json"])
 
 
 def _tag_is_no_uri(case: dict[str, Any]) -> bool:
-    return re.match(r"a: !\S*['\[\]?]", case["text"]) is not None and not _reads_as_error(case)
+    return re.match(r"a: !\S*['\[\]?]", case["text"]) is not None and not _fails(case["go_yaml_v3"])
+
+
+_TAGGED_WORD = re.compile(r"cannot decode !!str `(\w+)` as a !!bool")
+
+
+def _tagged_word(case: dict[str, Any]) -> bool:
+    match = _TAGGED_WORD.search(str(case["go_yaml_v3"]))
+    return match is not None and match[1] in WORDS and not _fails(case["sigs_yaml_json"])
+
+
+def _loses_its_tag(case: dict[str, Any]) -> bool:
+    tagged = re.findall(r"(?:^|[\s{[,])! +(\w+)", case["text"])
+    return any(type(resolve_sigs(text)) is not str for text in tagged)
+
+
+def _may_be_refused(case: dict[str, Any]) -> bool:
+    """Where one of the readers' answers is a matter of luck, or is no answer.
+
+    Keys such as 1, 1.0 and "1" are one in JSON: kubectl's reader takes one of them at random.
+    """
+    keys = re.findall(r"(?<=[{,])(!!\w+ [^=,]*)=", case["kyaml_tree"])
+    texts = [_one(key.partition(" ")[2]) for key in set(keys)]
+    return len(set(texts)) < len(texts) or _tagged_word(case)
+
+
+def _one(key: str) -> Any:
+    return key_text(resolve_sigs(key)) if resolve_sigs(key) is not None else key
 
 
 CONDITIONS: list[tuple[str, Callable[[dict[str, Any]], bool], Callable[[dict[str, Any]], Any]]] = [
     (
-        "a timestamp stays the text that was written: JSON has no dates, and the API server's "
-        "reader gives back the text",
-        _is_timestamp,
-        lambda case: {"a": "str:" + case["text"].removeprefix("a: ").strip()},
-    ),
-    (
-        "a null key is refused: the API server's reader refuses it, and JSON has no such key",
-        _has_null_key,
-        lambda case: ERROR,
+        "infinity and what is no number are read as kyaml does, though JSON has neither",
+        _no_json,
+        lambda case: ({k: _float(v) for k, v in case["go_yaml_v3"].items()},) * 2,
     ),
     (
         "a tag with characters that no URI has is refused: libyaml refuses it, go-yaml does not",
         _tag_is_no_uri,
-        lambda case: {"a": "str:"} if _libyaml_takes(case["text"]) else ERROR,
+        lambda case: ({"a": ""},) * 2 if _libyaml_takes(case["text"]) else ERROR,
+    ),
+    (
+        "`! yes` is a text to kubectl, and kyaml writes it without the tag",
+        _loses_its_tag,
+        lambda case: ERROR,
+    ),
+    (
+        "`!!bool yes` is a boolean to kubectl, and kyaml leaves it as it is: it is read as `yes`",
+        _tagged_word,
+        lambda case: (None, json.loads(case["sigs_yaml_json"])),
     ),
 ]
+
+
+def _float(answer: str) -> Any:
+    return {"+Inf": math.inf, "-Inf": -math.inf}.get(answer.partition(":")[2], math.nan)
 
 
 def _libyaml_takes(text: str) -> bool:
@@ -108,18 +181,39 @@ def _libyaml_takes(text: str) -> bool:
     return True
 
 
-def check(case: dict[str, Any]) -> Verdict:
-    try:
-        actual = _shape(_first_root(case["text"]))
-    except KrmFnError as error:
-        actual = f"{ERROR} {error}"
+def _wanted(case: dict[str, Any]) -> Any:
+    """(what kyaml reads, what kubectl reads), None for one that is not compared; or ERROR."""
     for _, applies, instead in CONDITIONS:
         if applies(case):
-            answer = instead(case)
-            failed = isinstance(actual, str) and actual.startswith(ERROR)
-            matches = failed if answer == ERROR else actual == answer
-            return Verdict(matches, answer, actual)
-    if _reads_as_error(case):
-        failed = isinstance(actual, str) and actual.startswith(ERROR)
-        return Verdict(failed, case["go_yaml_v3"], actual)
-    return Verdict.compare(_normal(case["go_yaml_v3"]), actual)
+            return instead(case)
+    v3, sigs = case["go_yaml_v3"], case["sigs_yaml_json"]
+    if _fails(v3) or _fails(sigs):
+        return ERROR
+    kubectl = json.loads(sigs)
+    try:
+        return _joined(v3, kubectl), kubectl
+    except Differ:
+        return ERROR
+
+
+def check(case: dict[str, Any]) -> Verdict:
+    wanted = _wanted(case)
+    try:
+        actual: Any = _read(case["text"], TEXTS), _read(case["text"], KUBECTL)
+    except KrmFnError as error:
+        refused = wanted == ERROR or _may_be_refused(case)
+        return Verdict(refused, wanted, f"{ERROR} {error}")
+    if wanted == ERROR:
+        return Verdict(False, ERROR, actual)
+    pairs = [(w, a) for w, a in zip(wanted, actual, strict=True) if w is not None]
+    return Verdict(all(_same(w, a) for w, a in pairs), wanted, actual)
+
+
+def _same(wanted: Any, actual: Any) -> bool:
+    if isinstance(wanted, float) and isinstance(actual, float) and math.isnan(wanted):
+        return math.isnan(actual)
+    if isinstance(wanted, dict) and isinstance(actual, dict):
+        return wanted.keys() == actual.keys() and all(
+            _same(v, actual[k]) for k, v in wanted.items()
+        )
+    return same(wanted, actual)

@@ -161,9 +161,9 @@ def test_the_data_of_a_config_map_are_strings(data: str) -> None:
 
 def test_match_decides_by_head_and_by_labels() -> None:
     admission = configured(
-        HEAD + "spec: {match: {include: [{kind: A}, {labels: {x: y}}], exclude: [{name: n}]}}\n"
+        HEAD + "spec: {match: {include: [{kind: A}, {labels: {x: z}}], exclude: [{name: o}]}}\n"
     )
-    one = read_stream(b"apiVersion: v1\nkind: B\nmetadata: {name: m, labels: {x: y}}\n").items[0]
-    other = read_stream(b"apiVersion: v1\nkind: A\nmetadata: {name: n}\n").items[0]
+    one = read_stream(b"apiVersion: v1\nkind: B\nmetadata: {name: m, labels: {x: z}}\n").items[0]
+    other = read_stream(b"apiVersion: v1\nkind: A\nmetadata: {name: o}\n").items[0]
     assert admission.match.fits(one.head, one.value)
     assert not admission.match.may_fit(other.head)

@@ -43,7 +43,7 @@ def test_with_a_source_the_rules_among_the_items_are_not_taken() -> None:
 
 
 def test_rules_among_the_items_are_selected_by_label() -> None:
-    labelled = rule("a", "  labels: {on: 'yes'}\n")
+    labelled = rule("a", "  labels: {'on': 'yes'}\n")
     admission = Admission(rules=(FromItems(parse_selector("on=yes")),))
     assert names(collect(admission, items(labelled, rule("b")), None)) == ["a"]
 

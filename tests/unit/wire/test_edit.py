@@ -9,7 +9,7 @@ import pytest
 
 from krm_fn.errors import InputError
 from krm_fn.values import MISSING, Path, get, with_at
-from krm_fn.wire import read_stream
+from krm_fn.wire import read_stream, yamlstream
 from krm_fn.wire.compose import compose
 from krm_fn.wire.edit import Region, apply_edits, edit_object, without
 from krm_fn.wire.emit import Layout, emit_block, emit_flow
@@ -444,3 +444,79 @@ def test_an_edit_needs_no_stream() -> None:
     path: Path = ("b",)
     assert apply_edits(text, edits, 0, len(text)) == "a: 1\nb: 3\n"
     assert get(root.value, path) == 2
+
+
+MULTI = "a\nb\nc"
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize(
+    "tail",
+    ["  x: |\n", "  x: |", "  x: |\n  y: b\n", "  x: |-\n\n\n  y: 1\n", "  x: |+\n\n  y: 1\n",
+     "  x: |+", "  x: |2\n  y: 1\n", "  x: >\n  y: 1\n"],
+)  # fmt: skip
+def test_an_empty_literal_takes_several_lines(
+    tail: str, quick: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yamlstream, "WORTH_IT", 0)
+    monkeypatch.setenv("KRM_FN_WIRE", "" if quick else "reference")
+    stream = read_stream((ONE_ITEM + tail).encode())
+    item = stream.items[0]
+    item.replace({**item.value, "x": MULTI})
+    written = stream.write()
+    assert read_stream(written).items[0].value == item.value
+    assert b"    a\n    b\n    c" in written
+
+
+ONE_ITEM = """\
+apiVersion: config.kubernetes.io/v1
+kind: ResourceList
+items:
+- apiVersion: v1
+  kind: ConfigMap
+  metadata:
+    name: a
+"""
+ENDS = [
+    "results:",
+    "results: ",
+    "results: # none",
+    "other:",
+    "  x: <<",
+    "  l:\n  - <<",
+    "  x:\n  - <<\n  - <<",
+    "  x: [<<]\n",
+    "  l:\n  - ? a",
+    "  l:\n  - ? a\n",
+    "  l:\n  - ? a\n    ? b\nother: 1",
+    "  l:\n  - ? a\n# end",
+    "  ? a\n",
+    "  ? l\n  : - ? a\n",
+    "  l:\n  -\n# end\n",
+]
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["compact", "wide"])
+@pytest.mark.parametrize("end", ENDS)
+def test_an_unusual_end_is_written_alike_by_both_ways_of_reading(
+    end: str, wide: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yamlstream, "WORTH_IT", 0)
+    text = ONE_ITEM + ONE_ITEM[ONE_ITEM.index("- ") :] + end
+    if wide:
+        head, _, items = text.partition("items:\n")
+        lines = items.splitlines(keepends=True)
+        inner = [line if line[:1].isalpha() or line[:1] == "#" else f"    {line}" for line in lines]
+        text = f"{head}items:\n{''.join(inner)}"
+    written = []
+    for switch in ("", "reference"):
+        monkeypatch.setenv("KRM_FN_WIRE", switch)
+        for results in ((), ({"message": "m"},)):
+            stream = read_stream(text.encode())
+            for item in stream.items:
+                item.replace({**item.value, "added": [1]})
+            written.append(stream.write(results))
+            assert [i.value for i in read_stream(written[-1]).items] == [
+                i.value for i in stream.items
+            ]
+    assert written[:2] == written[2:]

@@ -12,6 +12,7 @@ from krm_fn.wire.compose import Reader, compose
 from krm_fn.wire.scalars import (
     MERGE,
     TagError,
+    Word,
     key_text,
     needs_quotes,
     resolve_go_yaml,
@@ -32,7 +33,7 @@ def words(text: str) -> list[str]:
     return text.split()
 
 
-SAME = words("""yes No on OFF y n Y N tRUE nULL 0o8 0b2 0x 0xg 1e 1:30 22:22 190:20:30 2001-12-14
+SAME = words("""yess oN tRUE nULL 0o8 0b2 0x 0xg 1e 1:30 22:22 190:20:30 2001-12-14
 2001-12-14T21:59:43Z 1e999 inf NaN = - + . _ 1.2.3 a nginx:1.25 100m 1Gi v1""")
 OTHER = table("""
  | None
@@ -88,6 +89,14 @@ def test_plain_scalars_mean_what_go_yaml_says(text: str, value: Any) -> None:
     assert type(actual) is type(value)
 
 
+@pytest.mark.parametrize("text", words("y Y yes Yes YES on On ON n N no No NO off Off OFF"))
+def test_a_word_is_a_text_that_knows_which_boolean_it_is_to_kubectl(text: str) -> None:
+    actual = resolve_go_yaml(text)
+    assert type(actual) is Word
+    assert actual == text
+    assert actual.boolean is resolve_sigs(text)
+
+
 def test_not_a_number_is_a_number() -> None:
     assert math.isnan(resolve_go_yaml(".nan"))
     assert resolve_go_yaml("NaN") == "NaN"
@@ -138,31 +147,46 @@ LONG = "tag:yaml.org,2002:"
         (LONG + "null", "", None),
         (LONG + "timestamp", "2001-12-14", "2001-12-14"),
         (LONG + "binary", "UG9k", "Pod"),
+        (LONG + "bool", "yes", Word("yes")),
         (LONG + "merge", "<<", MERGE),
+        (LONG + "merge", "x", "x"),
+        ("!", "<<", MERGE),
         (LONG + "set", "x", "x"),
     ],
 )
 def test_tags_decide(tag: str, text: str, value: Any) -> None:
-    actual = resolve_tagged(tag, text, True, resolve_go_yaml)
+    actual = resolve_tagged(tag, text, resolve_go_yaml)
     assert actual == value
     assert type(actual) is type(value)
 
 
 @pytest.mark.parametrize(
     ("tag", "text"),
-    [("int", "x"), ("bool", "yes"), ("float", "a"), ("null", "0"), ("binary", "?"), ("merge", "x")],
+    [("int", "x"), ("bool", "1"), ("float", "a"), ("null", "0"), ("binary", "?"), ("int", "yes")],
 )
 def test_a_tag_that_does_not_fit_is_an_error(tag: str, text: str) -> None:
     with pytest.raises(TagError):
-        resolve_tagged(LONG + tag, text, True, resolve_go_yaml)
+        resolve_tagged(LONG + tag, text, resolve_go_yaml)
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(1, "1"), (True, "true"), (False, "false"), (1.5, "1.5"), (2.0, "2"), ("a", "a")],
+    [
+        *((1, "1"), (True, "true"), (False, "false"), (1.5, "1.5"), (2.0, "2"), ("a", "a")),
+        # As sigs.k8s.io/yaml 1.6.0 prints them, by the digits of a 32-bit float.
+        *((-0.0, "-0"), (1e3, "1000"), (123456.0, "123456"), (1e6, "1e+06"), (1e30, "1e+30")),
+        *((12345678.0, "1.2345678e+07"), (16777217.0, "1.6777216e+07"), (100000000.5, "1e+08")),
+        *((0.1, "0.1"), (0.0001, "0.0001"), (1e-7, "1e-07"), (-2.5, "-2.5"), (120.5, "120.5")),
+        *((math.inf, ".inf"), (-math.inf, "-.inf"), (3.4028236e38, ".inf"), (math.nan, ".nan")),
+    ],
 )
 def test_keys_that_are_no_strings_become_the_text_that_json_has(value: Any, text: str) -> None:
     assert key_text(value) == text
+
+
+def test_a_key_larger_than_any_integer_of_go_is_refused() -> None:
+    with pytest.raises(ValueError, match="quote it"):
+        key_text(2**63)
 
 
 QUOTED = [text for text, _ in OTHER]

@@ -29,12 +29,12 @@ def of_patch(members: str) -> list[str]:
         ),
         (
             "$.a",
-            "matchValue: x, matchRegex: y",
+            "matchValue: x, matchRegex: yy",
             "spec.match[0]: only matchValue counts; matchRegex is ignored",
         ),
         (
             "$.a",
-            "matchValue: x, matchValues: [z], matchRegex: y",
+            "matchValue: x, matchValues: [z], matchRegex: yy",
             "spec.match[0]: only matchValue counts; matchValues and matchRegex are ignored",
         ),
         (
