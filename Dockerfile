@@ -1,6 +1,6 @@
 # The KRM function as an image: docker build -t krm-fn:dev .
 #
-# The base is any image with Python 3.11 and its venv module. An index of one's own, and its
+# The base is any image with Python 3.11 and its venv module; `make images` pins it by digest. An index of one's own, and its
 # certificates, come as the build secrets `pip` (a pip.conf) and `ca`; neither enters a layer.
 ARG BASE=docker.io/library/python:3.11-slim-bookworm
 
@@ -10,13 +10,13 @@ ENV PIP_CONFIG_FILE=/run/secrets/pip \
     PIP_NO_CACHE_DIR=1 \
     PIP_ROOT_USER_ACTION=ignore
 WORKDIR /src
-COPY requirements.lock requirements-runtime.lock ./
+COPY requirements-build.lock requirements-runtime.lock ./
 # /opt/krm-fn is the environment; /opt/build, with what makes the wheel, stays behind.
 RUN --mount=type=secret,id=pip --mount=type=secret,id=ca \
     python3 -m venv /opt/krm-fn && \
     /opt/krm-fn/bin/pip install --quiet --require-hashes -r requirements-runtime.lock && \
     python3 -m venv /opt/build && \
-    /opt/build/bin/pip install --quiet --require-hashes -r requirements.lock
+    /opt/build/bin/pip install --quiet --require-hashes -r requirements-build.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY krm_fn krm_fn
 RUN /opt/build/bin/pip wheel --quiet --no-deps --no-index --no-build-isolation -w /wheels . && \

@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 
-.PHONY: demo tools wasm test install-test kill-test image-test lint format fuzz fuzz-quick bench schema schema-check clean
+.PHONY: demo tools wasm test install-test kill-test audit images locks image-test lint format fuzz fuzz-quick bench schema schema-check clean
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -24,6 +24,24 @@ install-test: $(VENV)/.ready
 # apply -i on many files, killed many times: nothing may be torn or lost.
 kill-test: $(VENV)/.ready
 	KRM_FN_KILLS=200 KRM_FN_FILES=1000 $(BIN)/python -m pytest tests/attacks/test_writing.py -k killed
+
+# The locks against known vulnerabilities, in a database that you bring (OSV's PyPI/all.zip):
+# make audit OSV=all.zip. Without one it says so.
+audit: $(VENV)/.ready
+	@$(BIN)/python tools/audit.py "$(OSV)"
+
+# The images that this repository builds on, by the digests that their tags have now.
+images:
+	tools/images.sh
+
+# The locks anew, after a change of the dependencies (needs uv).
+UV := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header
+locks:
+	$(UV) --extra dev pyproject.toml -o requirements.lock
+	$(UV) pyproject.toml -o requirements-runtime.lock
+	$(UV) requirements-build.in -o requirements-build.lock
+	$(UV) tools/requirements.in -o tools/requirements.lock
 
 # Builds the image without a daemon and runs the function in it; says so where it cannot.
 image-test: $(VENV)/.ready

@@ -123,6 +123,12 @@ WASM_NESTING: Final = 2_000
 WASM_HOST_CALLS: Final = 10_000
 """Host calls of one call of a WebAssembly policy."""
 
+WASM_HOST_CALL_FUEL: Final = 5_000
+"""What calling any function of the host burns, besides the guest's own instructions."""
+
+WASM_HOST_BYTE_FUEL: Final = 20
+"""What each byte burns that the host reads from a guest's memory or writes to it."""
+
 WASM_COMPILE_MEMORY: Final = 1024 * 1024 * 1024
 """Address space of the process that compiles a WebAssembly module, in bytes."""
 

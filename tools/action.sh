@@ -5,10 +5,7 @@ set -euo pipefail
 home="$RUNNER_TEMP/krm-fn"
 
 install() {
-    python3 -m venv "$home"
-    "$home/bin/pip" install --quiet --disable-pip-version-check --require-hashes \
-        -r "$GITHUB_ACTION_PATH/requirements-runtime.lock"
-    "$home/bin/pip" install --quiet --disable-pip-version-check --no-deps "$GITHUB_ACTION_PATH"
+    bash "$GITHUB_ACTION_PATH/tools/install.sh" "$home"
 }
 
 # Puts OPTION (if it is not empty) and a line of TEXT, for each of its lines, into `arguments`.
@@ -25,7 +22,7 @@ run() {
     case "$KRM_FN_COMMAND" in
     check | diff) ;;
     *)
-        echo "::error title=krm-fn::command: $KRM_FN_COMMAND is neither check nor diff"
+        echo "::error title=krm-fn::command is neither check nor diff"
         exit 2
         ;;
     esac

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import ast
 import base64
-import contextlib
 import hashlib
-import io
 import json
 import os
-import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
-from unittest import mock
 
 import pytest
+from in_process import run
 
-from krm_fn.__main__ import fault, main
+from krm_fn.__main__ import fault
 from krm_fn.report.redact import Redactor
 from krm_fn.saying import json_text, log_line, one_line, visible
 from krm_fn.wire import read_stream
@@ -30,33 +26,6 @@ from krm_fn.wire import read_stream
 ROOT = Path(__file__).resolve().parents[2]
 VALUE = "hunter2-Tr0ub4dor"
 ENCODED = base64.b64encode(VALUE.encode()).decode()
-
-
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def run(*arguments: str, stdin: bytes = b"", **env: str) -> Done:
-    """The program in this process, with streams and an environment of its own."""
-    out, err = io.BytesIO(), io.BytesIO()
-    streams = {
-        "stdin": io.TextIOWrapper(io.BytesIO(stdin), "utf-8"),
-        "stdout": io.TextIOWrapper(out, "utf-8"),
-        "stderr": io.TextIOWrapper(err, "utf-8"),
-    }
-    with contextlib.ExitStack() as stack:
-        for name, stream in streams.items():
-            stack.enter_context(mock.patch.object(sys, name, stream))
-        stack.enter_context(mock.patch.object(sys, "argv", ["krm-fn", *arguments]))
-        stack.enter_context(mock.patch.dict(os.environ, env))
-        with pytest.raises(SystemExit) as ended:
-            main()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        assert isinstance(ended.value.code, int)
-        return Done(ended.value.code, out.getvalue().decode(), err.getvalue().decode())
 
 
 @pytest.fixture(autouse=True)

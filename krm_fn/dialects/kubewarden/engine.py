@@ -146,6 +146,7 @@ class Engine:
         with self._lock:
             self._tick()
             guest.fault = None
+            guest.fuel, guest.phase = self.limits.fuel, phase
             store = guest.store
             store.set_fuel(self.limits.fuel)
             store.set_epoch_deadline(max(1, round(min(seconds, self.limits.seconds) / _TICK)) + 1)
@@ -210,7 +211,7 @@ class Guest:
     Pointers of guests are unsigned. Reads and writes outside of memory are faults.
     """
 
-    __slots__ = ("_address", "_size", "fault", "instance", "memory", "state", "store")
+    __slots__ = ("fault", "fuel", "instance", "memory", "phase", "state", "store")
 
     def __init__(self, store: Any, state: Any) -> None:
         self.store = store
@@ -218,6 +219,8 @@ class Guest:
         self.fault: Fault | None = None
         self.instance: Any = None
         self.memory: Any = None
+        self.fuel = 0
+        self.phase = ""
 
     def export(self, name: str) -> Any:
         """An export by its name, or None."""
@@ -230,17 +233,29 @@ class Guest:
             self.memory = found if hasattr(found, "data_len") else None
         return self.memory.data_len(self.store) if self.memory is not None else 0
 
+    def pay(self, fuel: int) -> None:
+        """Let the guest pay for what the host does for it. Raises Fault (OUT_OF_FUEL)."""
+        left = self.store.get_fuel() - fuel
+        if left < 0:
+            raise Fault(
+                FaultKind.OUT_OF_FUEL,
+                f"{self.phase} used up its fuel of {self.fuel:,} (about one unit an instruction)",
+            )
+        self.store.set_fuel(left)
+
     def read(self, pointer: int, length: int) -> bytes:
         """Bytes of the guest's memory. Raises Fault (WRONG_ABI) outside of it."""
         pointer &= _POINTER
         length &= _POINTER
         base = self._base(pointer, length)
+        self.pay(length * limits.WASM_HOST_BYTE_FUEL)
         return ctypes.string_at(base + pointer, length) if length else b""
 
     def write(self, pointer: int, data: bytes) -> None:
         """Put bytes into the guest's memory. Raises Fault (WRONG_ABI) outside of it."""
         if data:
             pointer &= _POINTER
+            self.pay(len(data) * limits.WASM_HOST_BYTE_FUEL)
             ctypes.memmove(self._base(pointer, len(data)) + pointer, data, len(data))
 
     def _base(self, pointer: int, length: int) -> int:
@@ -302,6 +317,7 @@ class Linked:
                 if guest.memory is None:
                     found = caller.get("memory")
                     guest.memory = found if hasattr(found, "data_len") else None
+                guest.pay(limits.WASM_HOST_CALL_FUEL)
                 return run(guest, *arguments)
             except Fault as fault:
                 # Kept here, since wasmtime has one place for all exceptions of a process.

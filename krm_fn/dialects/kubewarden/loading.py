@@ -26,6 +26,7 @@ from krm_fn.dialects.kubewarden.policy import ExecutionMode, Policy
 from krm_fn.dialects.kubewarden.reads import Reads
 from krm_fn.dialects.kubewarden.resource import MemberSpec, PolicyResource
 from krm_fn.dialects.kubewarden.sections import read_module
+from krm_fn.dialects.kubewarden.signatures import read_verification
 from krm_fn.errors import ConfigError
 from krm_fn.values import Json
 
@@ -39,7 +40,10 @@ class Loader:
         self._engine = Engine(
             Limits(options.fuel, options.memory), Cache(options.cache) if options.cache else None
         )
-        self._modules = Modules(options.lock, options.store)
+        verification = (
+            read_verification(options.verification_config) if options.verification_config else None
+        )
+        self._modules = Modules(options.lock, options.store, verification)
         self._answers = _answers(options.answers)
         self._namespaced = _capabilities(options.allow_capabilities)
         self._reads = Reads(cluster)

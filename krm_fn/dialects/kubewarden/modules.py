@@ -1,7 +1,8 @@
 """Where a policy's module is: a file of the package, or a locked digest in the store.
 
 Rendering never downloads. What a URL stands for is in the lock, by digest; the bytes are in the
-store, and are what they are only if the digest says so. `krm-fn pull` fills both.
+store, and are what they are only if the digest says so. Signatures, where there are any, are beside
+the module. `krm-fn pull` fills all of them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from krm_fn import limits
+from krm_fn.dialects.kubewarden.signatures import (
+    SignedManifest,
+    Verification,
+    dump_signed,
+    path_of,
+    read_signed,
+)
 from krm_fn.errors import ConfigError
 from krm_fn.files import make_folders, write_file
 from krm_fn.paths import WORKING_DIRECTORY, Base, expand_path
@@ -21,7 +29,8 @@ from krm_fn.paths import WORKING_DIRECTORY, Base, expand_path
 LOCK: Final = "policies.lock.json"
 STORE: Final = ".krm-fn/modules"
 _FILE: Final = "file://"
-_REMOTE: Final = ("registry://", "https://", "http://")
+REGISTRY: Final = "registry://"
+_REMOTE: Final = (REGISTRY, "https://", "http://")
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _VERSION: Final = 1
 
@@ -57,6 +66,8 @@ class Store:
             data = read_bounded(self.path(digest))
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise ConfigError(f"cannot be read: {error.strerror}", self.path(digest)) from None
         if digest_of(data) != digest:
             raise ConfigError(
                 f"{self.path(digest)} is not what its name says: it has the digest "
@@ -70,6 +81,18 @@ class Store:
         make_folders(self.folder)
         write_file(self.path(digest), data)
         return digest
+
+    def signatures(self, digest: str) -> list[SignedManifest]:
+        """What is signed of a module. Raises ConfigError."""
+        return read_signed(path_of(self.path(digest)))
+
+    def put_signatures(self, digest: str, signed: SignedManifest) -> None:
+        """Keep what is signed of a module, beside what other manifests have of it.
+
+        Raises ConfigError and OutputError.
+        """
+        others = [one for one in self.signatures(digest) if one.manifest != signed.manifest]
+        write_file(path_of(self.path(digest)), dump_signed([*others, signed]))
 
 
 def read_bounded(path: str) -> bytes:
@@ -109,17 +132,23 @@ class Modules:
     the lock: who writes rules says which bytes they mean.
     """
 
-    def __init__(self, lock: str, store: str) -> None:
+    def __init__(self, lock: str, store: str, verification: Verification | None = None) -> None:
         self._lock = lock
         self._store = store
+        self._verification = verification
         self._locks: dict[str, dict[str, str]] = {}
 
     def read(self, module: str, where: str, base: Base = WORKING_DIRECTORY) -> bytes:
         """A module's bytes; `where` is the field, `base` of the rule. Raises ConfigError."""
         path = local_path(module)
+        url = normal_url(module)
+        in_registry = path is None and url.startswith(REGISTRY)
+        if self._verification is not None and not in_registry:
+            raise ConfigError(
+                f"{where}: {module} cannot be verified: only modules in a registry are signed"
+            )
         if path is not None:
             return _read_file(path, where, base)
-        url = normal_url(module)
         if not url.startswith(_REMOTE):
             raise ConfigError(f"{where}: {module} has a scheme that is none of a policy's")
         lock = self._lock or base.join(LOCK)
@@ -136,6 +165,8 @@ class Modules:
             raise ConfigError(
                 f"{where}: {module} ({digest}) is not in the store {store.folder}; {pull}"
             )
+        if self._verification is not None:
+            self._verification.check(digest, store.signatures(digest), f"{where}: {module}")
         return data
 
 

@@ -30,6 +30,8 @@ class Options:
     fuel: int = limits.WASM_FUEL
     memory: int = limits.WASM_MEMORY
     """Bytes."""
+    verification_config: str = ""
+    """Which signatures modules must have, as a policy server's file of that name; "" is none."""
 
 
 def read_options(section: Section | None, base: Base = WORKING_DIRECTORY) -> Options:
@@ -48,6 +50,7 @@ def read_options(section: Section | None, base: Base = WORKING_DIRECTORY) -> Opt
         section.strings("allowCapabilities"),
         _at_least_one(section, "fuel", usual.fuel),
         _at_least_one(section, "memory", usual.memory // _MIB) * _MIB,
+        _inside(section.string("verificationConfig"), section.path("verificationConfig"), base),
     )
     section.done()
     return options
