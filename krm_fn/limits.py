@@ -31,7 +31,10 @@ RUN_STEPS: Final = 20_000_000
 """What all rules of a run may do, in steps of `krm_fn.work`, besides the share of the input."""
 
 RUN_STEPS_PER_BYTE: Final = 15
-"""What each byte of the manifests adds to that."""
+"""What each byte of the first megabyte of manifests adds to that."""
+
+RUN_STEPS_PER_BYTE_BEYOND: Final = 300
+"""What each byte beyond it adds: small inputs end soon, large ones get what they need."""
 
 SELECT_STEPS: Final = 1_000_000
 """Evaluation steps of one select expression on one object."""
@@ -60,8 +63,17 @@ NUMBER_BITS: Final = 1_024
 LIST_PADDING: Final = 100_000
 """Elements that one patch operation may add to a list to reach its index."""
 
-PATCH_COPIES: Final = 1_000_000
-"""Values that the copy operations of one patch may copy together."""
+PATCH_PADDING: Final = 300_000
+"""Elements that the operations of one patch may add to lists together to reach their indexes."""
+
+PATCH_COPIES: Final = 300_000
+"""Values that the operations of one patch may put into an object together."""
+
+OBJECT_PARTS: Final = 300_000
+"""Values that an object may consist of when a rule has changed it; no cluster takes larger ones."""
+
+WRITERS: Final = 100
+"""Rules that are named as the writers of one value: the last ones."""
 
 RESOURCE_EXPRESSION: Final = 10_000
 """Characters of one expression of a SidecarSet's resources policy."""

@@ -11,6 +11,9 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from krm_fn import limits, work
+from krm_fn.errors import LimitError
+
 Json = dict[str, Any]
 """An object as decoded from YAML or JSON."""
 
@@ -59,6 +62,35 @@ def equal(a: Any, b: Any) -> bool:
                 return False
         return True
     return bool(a == b)
+
+
+def parts_of(value: Any, most: int) -> int:
+    """How many values it consists of, itself included; some number over `most` if it is more.
+
+    What is in it twice counts twice, as when it is written.
+    """
+    pending = [value]
+    count = 0
+    while pending and count <= most:
+        count += 1
+        one = pending.pop()
+        if type(one) is dict:
+            pending.extend(one.values())
+        elif type(one) is list:
+            pending.extend(one)
+    return count
+
+
+def check_size(value: Any) -> None:
+    """Raise LimitError for an object that a rule has made unreasonably large."""
+    size = parts_of(value, limits.OBJECT_PARTS)
+    work.spend(_PART * size)
+    if size > limits.OBJECT_PARTS:
+        raise LimitError(f"the object would consist of more than {limits.OBJECT_PARTS:,} values")
+
+
+_PART: Final = 10
+"""Steps of one value of an object that a rule has changed: it is decoded, compared, written."""
 
 
 class Edit(NamedTuple):
@@ -161,7 +193,7 @@ def _anchors(
         candidates = waiting.get(_token(old[i], key))
         if candidates:
             found.append((i, candidates.pop()))
-    return _longest_ascending(found)
+    return longest_ascending(found)
 
 
 def _token(element: Any, key: str | None) -> Any:
@@ -178,7 +210,7 @@ def _frozen(value: Any) -> Any:
     return (type(value), value)
 
 
-def _longest_ascending(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def longest_ascending(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The longest subsequence whose second members ascend (patience sorting, O(n log n))."""
     from bisect import bisect_left
 
@@ -213,6 +245,7 @@ def diff(old: Any, new: Any, path: Path = ()) -> list[Edit]:
 def _diff(old: Any, new: Any, path: Path, edits: list[Edit]) -> None:
     """Append the edits between two values that are not the same object."""
     if type(old) is dict and type(new) is dict:
+        work.spend(len(old) + len(new))
         for key, value in old.items():
             other = new.get(key, MISSING)
             if other is MISSING:
@@ -223,6 +256,7 @@ def _diff(old: Any, new: Any, path: Path, edits: list[Edit]) -> None:
             if key not in old:
                 edits.append(Edit((*path, key), MISSING, value))
     elif type(old) is list and type(new) is list:
+        work.spend(_ALIGN * (len(old) + len(new)))
         for i, j in align(old, new):
             if j is None:
                 assert i is not None
@@ -234,6 +268,9 @@ def _diff(old: Any, new: Any, path: Path, edits: list[Edit]) -> None:
     elif not equal(old, new):
         edits.append(Edit(path, old, new))
 
+
+_ALIGN: Final = 5
+"""Steps that an element takes to find the one that it was."""
 
 _PLAIN_NAME: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 

@@ -16,6 +16,8 @@ from typing import Final
 from krm_fn import limits
 from krm_fn.errors import RunLimitError
 
+_MEGABYTE: Final = 1_000_000
+
 
 class Work:
     """The steps that are left to a run whose input has `size` bytes (or characters)."""
@@ -23,7 +25,10 @@ class Work:
     __slots__ = ("left", "limit")
 
     def __init__(self, size: int = 0) -> None:
-        self.limit = limits.RUN_STEPS + limits.RUN_STEPS_PER_BYTE * size
+        small = min(size, _MEGABYTE)
+        share = limits.RUN_STEPS_PER_BYTE * small
+        share += limits.RUN_STEPS_PER_BYTE_BEYOND * (size - small)
+        self.limit = limits.RUN_STEPS + share
         self.left = self.limit
 
     def spend(self, steps: int) -> None:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from krm_fn import limits, work
+from krm_fn.admission.blame import Places, Writers
 from krm_fn.admission.cluster import Cluster
 from krm_fn.admission.model import (
     Cause,
@@ -26,7 +28,6 @@ from krm_fn.admission.model import (
     User,
 )
 from krm_fn.admission.sight import look
-from krm_fn.admission.views import Lost
 from krm_fn.errors import KrmFnError
 from krm_fn.values import MISSING, Json, Path, compact, diff, equal, format_path, get
 from krm_fn.wire import Head
@@ -113,6 +114,13 @@ class Chain:
         return _Admission(self, head, value, cluster, old_object, workload).run()
 
 
+_CHANGE: Final = 50
+"""Steps that it takes to say who made a change, and where."""
+
+_CALL: Final = 50
+"""Steps that it takes to call a plugin, whatever it does."""
+
+
 class _Admission:
     """The state of one object on its way through the chain."""
 
@@ -148,6 +156,7 @@ class _Admission:
         self.findings: list[Finding] = list(self.sight.findings)
         self.told: set[Finding] = set()
         self.changes: list[Change] = []
+        self.writers = Writers()
         self.denied = self.sight.denied
 
     def run(self) -> Verdict:
@@ -167,6 +176,7 @@ class _Admission:
     def _call(self, plugin: Plugin, only: frozenset[str] | None) -> Response | None:
         if not plugin.prefilter.wants(self.request.head, self.request.namespace):
             return None
+        work.spend(_CALL)
         shown = self.sight.shown(self.value)
         if not plugin.phase.mutates:
             shown = self.sight.stored(shown)
@@ -202,7 +212,9 @@ class _Admission:
 
     def _carry_back(self, shown: Json, admitted: Json, steps: Sequence[Step]) -> None:
         changes = _blame(shown, steps)
+        work.spend(_CHANGE * len(changes))
         everyone = tuple(dict.fromkeys(rule for step in steps for rule in step.rules))
+        everyone = everyone[-limits.WRITERS :]
         before = self.value
         try:
             self.value, lost = self.sight.put(before, admitted)
@@ -210,31 +222,40 @@ class _Admission:
             message = f"the API server refuses the changed object: {error}"
             self._tell(Finding(Cause.FAILED, True, message, everyone))
             return
+        places = Places(one.path for one in lost)
+        whose: dict[Path, dict[RuleRef, None]] = {one.path: {} for one in lost}
+        kept = []
+        for change in changes:
+            above = places.above(change.path)
+            for path in above:
+                whose[path].update(dict.fromkeys(change.rules))
+            if not above:
+                kept.append(change)
         for one in lost:
             cause = Cause.FAILED if one.denies else Cause.WARNING
-            rules = tuple(rule for c in changes if _below(c.path, one.path) for rule in c.rules)
+            rules = tuple(whose[one.path]) or everyone
             message = f"{format_path(one.path)} cannot be changed by a rule: {one.why}"
-            self._tell(Finding(cause, one.denies, message, rules or everyone, one.path))
+            self._tell(Finding(cause, one.denies, message, rules, one.path))
         now = self.sight.shown(self.value)
         if not equal(now, admitted):
-            for finding in _without_effect(net_changes(shown, admitted, changes), now, lost):
+            for finding in _without_effect(net_changes(shown, admitted, changes), now, places):
                 self._tell(finding)
-        for change in changes:
-            if not any(_below(change.path, one.path) for one in lost):
-                path = self.sight.field(change.path)
-                self.changes.append(Change(path, change.old, change.new, change.rules))
+        for change in kept:
+            self._note(change._replace(path=self.sight.field(change.path)))
         for edit in diff(before, self.value):
             # What the API server had derived from what a rule then changed.
-            if not any(_related(change.path, edit.path) for change in self.changes):
-                self.changes.append(Change(edit.path, edit.old, edit.new, everyone))
+            if not self.writers.touched(edit.path):
+                self._note(Change(edit.path, edit.old, edit.new, everyone))
+
+    def _note(self, change: Change) -> None:
+        self.changes.append(change)
+        self.writers.add(change.path, change.rules)
 
 
-def _without_effect(
-    changes: Sequence[Change], now: Json, lost: Sequence[Lost]
-) -> Iterator[Finding]:
+def _without_effect(changes: Sequence[Change], now: Json, lost: Places) -> Iterator[Finding]:
     """What the API server fills in again, or drops, of what rules changed; `now` is what stays."""
     for change in changes:
-        if isinstance(change.path[-1], int) or any(_below(change.path, x.path) for x in lost):
+        if isinstance(change.path[-1], int) or lost.above(change.path):
             continue
         stays = get(now, change.path, MISSING)
         if change.new is MISSING:
@@ -267,10 +288,6 @@ def _dropped(wrote: Any, stays: Any, path: Path) -> Iterator[Path]:
 _EMPTY: Final[tuple[Any, ...]] = (None, "", 0, False, [], {})
 
 
-def _below(path: Path, top: Path) -> bool:
-    return path[: len(top)] == top
-
-
 def _blame(shown: Json, steps: Sequence[Step]) -> list[Change]:
     """The edits of each step with the rules that made it."""
     changes: list[Change] = []
@@ -289,27 +306,12 @@ def net_changes(
 
     `shown` is the old object as the rules saw it.
     """
+    writers = Writers()
+    for change in changes:
+        writers.add(change.path, change.rules)
     net: list[Change] = []
-    # What happened to the many elements of a list is one here, as it is to `_related`.
-    writers = dict.fromkeys((_without_indexes(c.path), c.rules) for c in changes)
     for edit in diff(old, new):
-        rules: dict[RuleRef, None] = {}
-        for path, wrote in writers:
-            if _related(path, edit.path):
-                rules.update(dict.fromkeys(wrote))
         seen = get(shown, edit.path, MISSING) if edit.old is MISSING else MISSING
-        net.append(Change(edit.path, edit.old, edit.new, tuple(rules), seen))
+        rules = writers.rules_of(edit.path)
+        net.append(Change(edit.path, edit.old, edit.new, rules, seen))
     return net
-
-
-def _without_indexes(path: Path) -> Path:
-    """A path in which all elements of a list are one."""
-    return tuple(0 if isinstance(step, int) else step for step in path)
-
-
-def _related(a: Path, b: Path) -> bool:
-    """Whether one path leads to the other; list indexes are not compared, since they shift."""
-    for x, y in zip(a, b, strict=False):
-        if x != y and not (isinstance(x, int) and isinstance(y, int)):
-            return False
-    return True

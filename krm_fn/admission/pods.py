@@ -137,18 +137,17 @@ def admit_templates(
 def _merged(verdict: Verdict, template: Template, pod: Verdict) -> Verdict:
     findings = _of_template(template, pod, verdict)
     changes: list[Change] = []
-    lost: dict[Path, tuple[RuleRef, ...]] = {}
+    lost: dict[Path, dict[RuleRef, None]] = {}
     for change in pod.changes:
         if template.field(change.path) == template.path:
-            lost[change.path[:2]] = lost.get(change.path[:2], ()) + change.rules
+            lost.setdefault(change.path[:2], {}).update(dict.fromkeys(change.rules))
         else:
             changes.append(change._replace(path=template.field(change.path)))
     for edit in diff(template.pod, pod.object):
         rules = lost.get(edit.path[:2])
         if rules is not None:
             message = f"{format_path(edit.path)} of the Pod is not written: {_CONTROLLER_GIVES}"
-            rules = tuple(dict.fromkeys(rules))
-            findings.append(Finding(Cause.WARNING, False, message, rules, template.path))
+            findings.append(Finding(Cause.WARNING, False, message, tuple(rules), template.path))
     return verdict._replace(
         object=template.written_back(verdict.object, pod.object),
         findings=(*verdict.findings, *findings),

@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from krm_fn import limits
+from krm_fn import limits, work
 from krm_fn.errors import LimitError
+
+_RENDER: Final = 30
+_WORK_PER_STEP: Final = 2
+"""What the run pays for a render, and for each step of it."""
 
 _TEXT_PER_STEP: Final = 16
 _ELEMENTS_PER_STEP: Final = 8
@@ -23,13 +27,17 @@ class Budget:
     The texts of the errors have no place in the template; whoever knows it adds it.
     """
 
-    __slots__ = ("output", "steps")
+    __slots__ = ("_given", "output", "steps")
 
     def __init__(
         self, steps: int = limits.TEMPLATE_STEPS, output: int = limits.TEMPLATE_OUTPUT
     ) -> None:
-        self.steps = steps
+        self.steps = self._given = steps
         self.output = output
+
+    def pay(self) -> None:
+        """Let the run pay for what was done, when it is done. Raises RunLimitError."""
+        work.spend(_RENDER + _WORK_PER_STEP * (self._given - self.steps))
 
     def spend(self, steps: int) -> None:
         """Pay for work of about so many evaluation steps."""

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from krm_fn import limits
+from krm_fn import limits, work
 from krm_fn.errors import EvaluationError, LimitError
 from krm_fn.values import MISSING, equal
 
@@ -57,6 +57,7 @@ def apply_kubemod(document: Any, operations: Iterable[Operation]) -> Any:
 def _apply(profile: Profile, document: Any, operations: Iterable[Operation]) -> Any:
     draft = _Draft(profile, document)
     for operation in operations:
+        work.spend(_OPERATION)
         try:
             if operation.path.count("/") > limits.NESTING:
                 raise _TooMuch(f"the path has more than {limits.NESTING:,} segments")
@@ -65,6 +66,17 @@ def _apply(profile: Profile, document: Any, operations: Iterable[Operation]) -> 
             text = f"cannot {operation.op} {operation.path[:200]!r}: {refusal}"
             raise refusal.error(text) from None
     return draft.finish()
+
+
+_PADDING: Final = 2
+"""Steps of one null that fills a list."""
+
+_OPERATION: Final = 30
+"""Steps of one operation, whatever it does."""
+
+_COPIED_PER_STEP: Final = 10
+_MOVED_PER_STEP: Final = 100
+"""Members of a container that are copied, or moved, in one step."""
 
 
 class _Refused(Exception):
@@ -109,6 +121,7 @@ class _Draft:
         self.root: Any = _PAD_NULL if document is None else document
         # By identity, with the container itself so that no other object can take its identity.
         self.owned: dict[int, Any] = {}
+        self.padded = 0
 
     def apply(self, operation: Operation) -> None:
         match operation.op:
@@ -227,7 +240,11 @@ class _Draft:
         The chain is updated to the copies.
         """
         for n, (above, step) in enumerate([*chain, (container, None)]):
-            copy = above if id(above) in self.owned else self.made(above.copy())
+            if id(above) in self.owned:
+                copy = above
+            else:
+                work.spend(len(above) // _COPIED_PER_STEP)
+                copy = self.made(above.copy())
             if n == 0:
                 self.root = copy
             else:
@@ -258,6 +275,7 @@ class _Draft:
             index += size + 1
         if not 0 <= index <= size:
             raise _Refused(f"{key} is out of range for a list of {size}")
+        work.spend(size // _MOVED_PER_STEP)
         target = self.own(chain, container)
         target.insert(index, value)
         return target, index
@@ -283,13 +301,25 @@ class _Draft:
             chain.append((container, step))
             container = value
 
+    def pad(self, count: int) -> None:
+        """Raise _TooMuch where nulls that fill lists would make the document unreasonably large."""
+        self.padded += count
+        for number, most in (
+            (count, limits.LIST_PADDING),
+            (self.padded, limits.PATCH_PADDING),
+        ):
+            if number > most:
+                bound = f"the limit is {most:,}"
+                raise _TooMuch(f"it would fill a list with {number:,} nulls; {bound}")
+        work.spend(_PADDING * count)
+
     def create(
         self, chain: _Chain, container: Any, segment: str, following: str
     ) -> tuple[Any, Any, Any]:
         """Put a new container at `segment`, a list if an index follows."""
         index = atoi(segment)
         if type(container) is list and index is not None and index > len(container):
-            _bound(index - len(container))
+            self.pad(index - len(container))
             container = self.own(chain, container)
             container.extend([_PAD_NULL] * (index - len(container)))
         value: Any = {}
@@ -297,7 +327,7 @@ class _Draft:
         if ahead is not None:
             if ahead < -1 or (ahead < 0 and not self.profile.negative_indexes):
                 raise _Refused(f"a new list has no index {ahead}")
-            _bound(ahead)
+            self.pad(ahead)
             value = [_PAD_NULL] * ahead
         target, step = self.insert(chain, container, segment, self.made(value))
         return target, step, value
@@ -312,12 +342,6 @@ def _given(value: Any) -> Any:
 def _enter(null: _Null) -> None:
     if not null.enterable:
         raise _Refused("the path leads through a null that an earlier operation put there")
-
-
-def _bound(count: int) -> None:
-    if count > limits.LIST_PADDING:
-        bound = f"the limit is {limits.LIST_PADDING:,}"
-        raise _TooMuch(f"it would fill a list with {count:,} nulls; {bound}")
 
 
 _ATOI: Final = re.compile(r"[+-]?[0-9]+")

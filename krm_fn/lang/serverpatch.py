@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from krm_fn import limits
+from krm_fn import limits, work
 from krm_fn.errors import EvaluationError, LimitError
 from krm_fn.lang.gofmt import quote
 from krm_fn.lang.jsonpatch import atoi, decode_segment
-from krm_fn.values import MISSING
+from krm_fn.values import MISSING, parts_of
 
 Operation = Mapping[str, Any]
 """op and path, `from` where there is one, `value` where it was given."""
@@ -42,6 +42,13 @@ _NIL_MAP: Final[dict[str, Any]] = {}
 
 Container = dict[str, Any] | list[Any]
 
+_OPERATION: Final = 30
+"""Steps of one operation, whatever it does."""
+
+_COPIED_PER_STEP: Final = 10
+_MOVED_PER_STEP: Final = 100
+"""Members of a container that are copied, or moved, in one step."""
+
 
 def apply_server(document: Any, operations: Iterable[Operation]) -> Any:
     """`document` after the operations; the document itself where a `test` failed.
@@ -52,6 +59,7 @@ def apply_server(document: Any, operations: Iterable[Operation]) -> Any:
     draft = _Draft(document)
     try:
         for operation in operations:
+            work.spend(_OPERATION)
             if operation["path"].count("/") > limits.NESTING:
                 raise LimitError(f"the path has more than {limits.NESTING:,} segments")
             draft.apply(operation)
@@ -97,6 +105,7 @@ class _Draft:
         if found is None:
             text = f'add operation does not apply: doc is missing path: "{path}"'
             raise _Failed(f"{text}: {_MISSING}")
+        self.count(operation.get("value"))
         with _Within(f"error in add for path: '{path}'"):
             self.insert(*found, _given(operation))
 
@@ -114,6 +123,7 @@ class _Draft:
     def replace(self, operation: Operation) -> None:
         path = _path(operation, "replace")
         value = _given(operation)
+        self.count(operation.get("value"))
         if not path:
             if type(value) not in (dict, list) and value is not _NULL:
                 text = "replace operation value must be object or array: %!w(<nil>)"
@@ -230,6 +240,7 @@ class _Draft:
         for n, (container, _) in enumerate(chain):
             mine = container
             if id(container) not in self.owned:
+                work.spend(len(container) // _COPIED_PER_STEP)
                 mine = container.copy()
                 self.owned.add(id(mine))
                 self.made.append(mine)
@@ -241,17 +252,13 @@ class _Draft:
         return above
 
     def count(self, value: Any) -> None:
-        """Raise LimitError where copies would make the document unreasonably large."""
-        pending = [value]
-        while pending:
-            self.copied += 1
-            if self.copied > limits.PATCH_COPIES:
-                raise LimitError(f"copies of more than {limits.PATCH_COPIES:,} values")
-            one = pending.pop()
-            if type(one) is dict:
-                pending.extend(one.values())
-            elif type(one) is list:
-                pending.extend(one)
+        """Raise LimitError where what is put in would make the document unreasonably large."""
+        left = limits.PATCH_COPIES - self.copied
+        size = parts_of(value, left)
+        if size > left:
+            raise LimitError(f"it puts in more than {limits.PATCH_COPIES:,} values")
+        self.copied += size
+        work.spend(size)
 
     def insert(self, chain: _Chain, container: Container, key: str, value: Any) -> None:
         if type(container) is dict:
@@ -267,6 +274,7 @@ class _Draft:
             if not -(size + 1) <= number <= size:
                 raise _Failed(_invalid(number))
             at = number + size + 1 if number < 0 else number
+        work.spend(size // _MOVED_PER_STEP)
         self.own(chain).insert(at, value)
 
     def delete(self, chain: _Chain, container: Container, key: str) -> None:
@@ -382,11 +390,17 @@ def _same(a: Any, b: Any) -> bool:
         return all(one is _NULL or one in ({}, []) for one in (a, b))
     kind = type(a)
     if kind is dict:
-        if type(b) is not dict or a.keys() != b.keys():
+        if type(b) is not dict or len(a) != len(b):
+            return False
+        work.spend(len(a))
+        if a.keys() != b.keys():
             return False
         return all(_same(value, b[key]) for key, value in a.items())
     if kind is list:
-        return type(b) is list and len(a) == len(b) and all(map(_same, a, b))
+        if type(b) is not list or len(a) != len(b):
+            return False
+        work.spend(len(a))
+        return all(map(_same, a, b))
     if kind is int or kind is float:
         return type(b) in (int, float) and bool(a == b)
     return kind is type(b) and bool(a == b)

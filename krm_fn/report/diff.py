@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Iterator
 
 from krm_fn.errors import InputError
+from krm_fn.report import linediff
 from krm_fn.report.redact import REDACTED, Redactor, is_secret, redact_object
 from krm_fn.saying import one_line
 from krm_fn.wire import Head, Item, Stream, read_stream
@@ -25,7 +25,7 @@ def unified(stream: Stream, redactor: Redactor | None = None) -> Iterator[str]:
         before, after = _without_secrets(before, after, name)
     old, new = _lines(before, name, redactor), _lines(after, name, redactor)
     shown = one_line(name)
-    lines = difflib.unified_diff(old, new, f"a/{shown}", f"b/{shown}", lineterm="")
+    lines = linediff.unified(old, new, f"a/{shown}", f"b/{shown}")
     # What is left is in comments, or was written by a rule that can look at Secrets.
     yield from lines if redactor is None else map(redactor.line, lines)
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn import limits
+from krm_fn import limits, work
 from krm_fn.function import Done, run
+from krm_fn.report.linediff import unified
 from tests.steps import assert_linear
 
 Json = dict[str, Any]
@@ -132,3 +133,152 @@ def test_evaluation_is_linear_in_a_map() -> None:
             ),
             500,
         )
+
+
+# Rules and edits
+
+
+def mod_rule(name: str, *operations: Json) -> Json:
+    return {
+        "apiVersion": "api.kubemod.io/v1beta1",
+        "kind": "ModRule",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {
+            "type": "Patch",
+            "match": [{"select": "$.kind", "matchValue": "ConfigMap"}],
+            "patch": list(operations),
+        },
+    }
+
+
+def add(path: str, value: str) -> Json:
+    return {"op": "add", "path": path, "value": value}
+
+
+def json_patch(expression: str, **spec: Any) -> list[Json]:
+    mutation = {"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}
+    return bound(
+        "MutatingAdmissionPolicy", mutations=[mutation], reinvocationPolicy="Never", **spec
+    )
+
+
+ONE = [config_map("a", {"x": "y"})]
+
+
+def test_many_rules_that_change_one_object_are_told_from_each_other_in_time() -> None:
+    # The object stays small, so that only the number of rules grows.
+    assert_linear(
+        lambda n: admit([mod_rule(f"r{i}", add(f"/data/k{i % 5}", "v")) for i in range(n)], ONE),
+        50,
+    )
+
+
+def test_many_edits_of_one_rule_are_told_from_each_other_in_time() -> None:
+    assert_linear(
+        lambda n: admit([mod_rule("r", *(add(f"/data/k{i}", "v") for i in range(n)))], ONE), 200
+    )
+
+
+def test_many_objects_take_as_long_as_one_each() -> None:
+    rules = [mod_rule("r", add("/data/k", "v")), *validating("object.data.k == 'v'")]
+    assert_linear(lambda n: admit(rules, [config_map(f"c{i}", {"x": "y"}) for i in range(n)]), 100)
+
+
+def test_an_expression_that_makes_many_operations_is_linear_in_them() -> None:
+    made = 'lists.range({}).map(i, JSONPatch{{op: "add", path: "/data/k" + string(i), value: "v"}})'
+    assert_linear(lambda n: admit(json_patch(made.format(n)), ONE), 300)
+
+
+def test_an_apply_configuration_of_many_elements_is_linear_in_them() -> None:
+    containers = 'Object.spec.containers{{name: "c" + string(i), image: "x"}}'
+    made = "Object{{spec: Object.spec{{containers: lists.range({}).map(i, " + containers + ")}}}}"
+    spec = {"containers": [{"name": "c", "image": "i"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+
+    def apply(n: int) -> Done:
+        expression = {"expression": made.format(n)}
+        mutation = {"patchType": "ApplyConfiguration", "applyConfiguration": expression}
+        policy = bound("MutatingAdmissionPolicy", mutations=[mutation], reinvocationPolicy="Never")
+        return admit(policy, [pod])
+
+    assert_linear(apply, 100)
+
+
+def test_an_object_cannot_be_put_into_itself_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "PATCH_COPIES", 10_000)
+    twice = '{"a": object.spec, "b": object.spec}'
+    doubles = f'[JSONPatch{{op: "add", path: "/spec", value: {twice}}}]'
+    mutation = {"patchType": "JSONPatch", "jsonPatch": {"expression": doubles}}
+    policy = bound("MutatingAdmissionPolicy", mutations=[mutation] * 20, reinvocationPolicy="Never")
+    widget = {
+        "apiVersion": "shop.example/v1",
+        "kind": "Widget",
+        "metadata": {"name": "w"},
+        "spec": {"a": {"b": "c"}},
+    }
+    done = admit(policy, [widget], policies={"unknownKind": "Deduce"})
+    assert done.status == 1
+    assert "it puts in more than 10,000 values" in done.stderr
+
+
+def test_nulls_that_fill_lists_are_counted_for_a_patch_and_for_the_run() -> None:
+    rule = mod_rule("r", *(add(f"/data/l{i}/99999", "v") for i in range(900)))
+    done = admit([rule], ONE)
+    assert done.status == 1
+    assert "it would fill a list with 399,996 nulls; the limit is 300,000" in done.stderr
+    fewer = mod_rule("r", *(add(f"/data/l{i}/99999", "v") for i in range(2)))
+    done = admit([fewer], [config_map(f"c{i}", {"x": "y"}) for i in range(100)])
+    assert (done.status, done.stdout) == (1, b"")
+    assert "the rules take more than" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "{{ range untilStep 0 900 1 }}{{ range untilStep 0 900 1 }}{{ end }}{{ end }}",
+        "{{ repeat 100 (repeat 100 (repeat 100 .Namespace)) | len }}",
+    ],
+)
+def test_what_templates_do_counts_for_the_run(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "RUN_STEPS", 1_000_000)
+    items = [config_map(f"c{i}", {"x": "y"}) for i in range(200)]
+    done = admit([mod_rule("r", add("/data/t", value))], items, onRuleError="Warn")
+    assert (done.status, done.stdout) == (1, b"")
+    assert "the rules take more than" in done.stderr
+
+
+def test_what_selects_do_counts_for_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "RUN_STEPS", 1_000_000)
+    rule = mod_rule("r", add("/data/t", "v"))
+    rule["spec"]["match"] = [{"select": "$.data[?(length($.data[?(@ == 'y')]) > 0)]"}]
+    data = {f"k{i}": "y" for i in range(100)}
+    done = admit([rule], [config_map(f"c{i}", data) for i in range(50)], onRuleError="Warn")
+    assert (done.status, done.stdout) == (1, b"")
+
+
+def test_an_ordinary_run_is_far_from_the_bounds() -> None:
+    rules = [mod_rule(f"r{i}", add(f"/data/k{i}", "{{ .Namespace }}")) for i in range(20)]
+    items = [config_map(f"c{i}", {f"k{k}": "v" for k in range(20)}) for i in range(300)]
+    with work.bounded(0) as run_of_all:
+        assert admit([*rules, *validating("object.data.all(k, k != '')")], items).status == 0
+    assert run_of_all.left > run_of_all.limit * 0.6
+
+
+# Differences
+
+
+def test_a_diff_of_many_changed_objects_is_linear_in_them() -> None:
+    def differences(n: int) -> None:
+        old = [line for i in range(n) for line in ("kind: ConfigMap", f"name: c{i}", "x: y", "---")]
+        new = [line for i in range(n) for line in (*old[4 * i : 4 * i + 3], "k: v", "---")]
+        assert sum(line.startswith("+k") for line in unified(old, new, "a", "b")) == n
+
+    assert_linear(differences, 300)
+
+
+def test_a_diff_of_lines_that_are_all_alike_is_linear_in_them() -> None:
+    assert_linear(
+        lambda n: list(unified(["a", "b", "b"] * n, ["b", "a", "a", "b"] * n, "a", "b")), 300
+    )

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
 
+from krm_fn import work
 from krm_fn.admission import Cause, Finding, RuleRef, Step, Trace
 from krm_fn.config.admission import OnRuleError
 from krm_fn.dialects.modrule.chance import Chance
@@ -26,7 +27,7 @@ from krm_fn.dialects.modrule.value import read_value
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.jsonpatch import Operation, apply_kubemod
 from krm_fn.lang.select import Selected, expand_path
-from krm_fn.values import Json, equal
+from krm_fn.values import Json, check_size, equal
 
 _NO_CHANCE: Final = Chance()
 
@@ -105,6 +106,7 @@ class Engine:
         plain = [operation for _, operation in operations]
         try:
             patched = apply_kubemod(outcome.document, plain)
+            check_size(patched)
         except EvaluationError as error:
             hint = _DEFAULTS_HINT if any(operation.op == "replace" for operation in plain) else ""
             hint += _escape_hint(plain)
@@ -138,6 +140,7 @@ class Engine:
 
     def _matches(self, rule: CompiledRule, outcome: Outcome, trace: Trace) -> bool:
         document = outcome.document
+        work.spend(_MATCH * (1 + len(rule.criteria)))
         try:
             for criterion in rule.criteria:
                 if not criterion.holds(document):
@@ -180,6 +183,9 @@ class Engine:
         if as_cluster:
             raise _Untouched(crash.message)
 
+
+_MATCH: Final = 10
+"""Steps that it takes to ask a rule, or one of its criteria."""
 
 _PASSES: Final = "KubeMod then lets the whole object pass unchanged, and no Reject rule is asked"
 _DEFAULTS_HINT: Final = (

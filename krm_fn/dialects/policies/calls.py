@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from krm_fn import work
 from krm_fn.admission import Cluster, Request
 from krm_fn.admission.matching import Answer, Constraints, Matched, match, own_namespace
 from krm_fn.dialects.policies.patching import as_json
@@ -74,6 +75,9 @@ class Noted(NamedTuple):
 
 Found = Call | Misconfigured | Undecided | Noted
 
+_MATCH: Final = 30
+"""Steps that it takes to match a policy, or one of its bindings."""
+
 _EXCLUDED: Final = {
     "authentication.k8s.io": frozenset(("tokenreviews", "selfsubjectreviews")),
     "authorization.k8s.io": frozenset(
@@ -125,6 +129,7 @@ class Switchboard:
     def _find(
         self, policy: Policy, bindings: Sequence[Binding], request: Request, cluster: Cluster
     ) -> Iterator[Found]:
+        work.spend(_MATCH * (1 + len(bindings)))
         try:
             if policy.constraints is None:
                 raise ConfigurationError("policy contained no match constraints, a required field")

@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
+from krm_fn import work
 from krm_fn.dialects.policies.denial import internal_error, unavailable
 from krm_fn.errors import DecodeError, EvaluationError
 from krm_fn.kube.carry import carry_back
@@ -22,7 +23,7 @@ from krm_fn.kube.schema import KindSchema, Schemas
 from krm_fn.kube.served.serve import FindCrd, Form
 from krm_fn.lang.gofmt import quote
 from krm_fn.lang.serverpatch import apply_server
-from krm_fn.values import Json, get
+from krm_fn.values import Json, check_size, get
 
 SCHEME: Final = "pkg/api/legacyscheme/scheme.go:30"
 """What the API server calls its table of types; an error shows it."""
@@ -146,7 +147,8 @@ class Objects:
         return patched
 
     def _settled(self, value: Json) -> Changed:
-        """The round trip, and what the API server fills in."""
+        """The round trip, and what the API server fills in. Raises LimitError."""
+        check_size(value)
         return Changed(self._served.form(value).object, value)
 
     def carried(self, lean: Json, before: Json, raw: Json) -> Json:
@@ -252,6 +254,10 @@ def _replaced(value: Any, nil: Any) -> Any:
     return value
 
 
+_JSON_PART: Final = 5
+"""Steps of a value that is written as JSON and read again."""
+
+
 def as_json(value: Any) -> Any:
     """An object of a custom kind as its JSON reads back: whole floats are integers, `NIL` null."""
     if value is NIL:
@@ -259,10 +265,12 @@ def as_json(value: Any) -> Any:
     if type(value) is float:
         return int(value) if value.is_integer() and abs(value) < 1e21 else value
     if type(value) is dict:
+        work.spend(_JSON_PART * len(value))
         members = {key: as_json(member) for key, member in value.items()}
         same = all(members[key] is value[key] for key in value)
         return value if same else members
     if type(value) is list:
+        work.spend(_JSON_PART * len(value))
         elements = [as_json(element) for element in value]
         same = all(a is b for a, b in zip(elements, value, strict=True))
         return value if same else elements

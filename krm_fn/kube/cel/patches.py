@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from krm_fn import work
 from krm_fn.errors import EvaluationError
 from krm_fn.kube.cel.net import Address, Network
 from krm_fn.kube.cel.objects import ObjectValue, PatchValue
@@ -84,11 +85,31 @@ class _Converter:
         self._live = live
         self._ids: set[int] | None = None
         self._joined = {id(made) for made in joined}
+        self._json: dict[int, tuple[Any, Any]] = {}
+        self._fields: dict[int, tuple[Any, Any]] = {}
 
     def _is_live(self, value: Any) -> bool:
         if self._ids is None:
             self._ids = _containers(self._live)
         return id(value) in self._ids
+
+    def json(self, value: Any) -> Any:
+        """A list or map as JSON: itself where it is JSON, and once however often it is there."""
+        known = self._json.get(id(value))
+        if known is not None:
+            return known[1]
+        work.spend(len(value))
+        made: Any
+        if type(value) is list:
+            made = [_to_json(inner, self) for inner in value]
+            same = all(a is b for a, b in zip(made, value, strict=True))
+        else:
+            made = {_json_key(key): _to_json(inner, self) for key, inner in value.items()}
+            same = all(key in made and made[key] is inner for key, inner in value.items())
+        made = value if same else made
+        # With the value itself, so that no other can take its identity.
+        self._json[id(value)] = (value, made)
+        return made
 
     def check_names(self, value: ObjectValue) -> None:
         """Raise EvaluationError if Object types below a value are not named by their path."""
@@ -123,7 +144,16 @@ class _Converter:
         return converted
 
     def field(self, value: Any) -> Any:
-        """The value of a field, or of an element of a live list or map."""
+        """The value of a field, or of an element of a live list or map; made once of each."""
+        if type(value) is not list and type(value) is not dict:
+            return self._field(value)
+        known = self._fields.get(id(value))
+        if known is None:
+            work.spend(len(value))
+            known = self._fields[id(value)] = value, self._field(value)
+        return known[1]
+
+    def _field(self, value: Any) -> Any:
         if type(value) is Optional:
             return self.field(value.value) if value.present else None
         if type(value) is list:
@@ -179,12 +209,15 @@ def _containers(live: Iterable[Any]) -> set[int]:
     pending = list(live)
     while pending:
         value = pending.pop()
+        if id(value) in found:
+            continue
         if type(value) is dict:
             found.add(id(value))
             pending.extend(value.values())
         elif type(value) is list:
             found.add(id(value))
             pending.extend(value)
+    work.spend(len(found))
     return found
 
 
@@ -335,6 +368,8 @@ def to_json(value: Any, live: Iterable[Any] = ()) -> Any:
 
 def _to_json(value: Any, converter: _Converter) -> Any:
     kind = type(value)
+    if kind is list or kind is dict:
+        return converter.json(value)
     if value is None or kind is bool or kind is str:
         return value
     if kind is int:
@@ -343,10 +378,6 @@ def _to_json(value: Any, converter: _Converter) -> Any:
         return value.value if value.value <= _SAFE else str(value.value)
     if kind is float:
         return _number(value)
-    if kind is list:
-        return [_to_json(inner, converter) for inner in value]
-    if kind is dict:
-        return {_json_key(key): _to_json(inner, converter) for key, inner in value.items()}
     if kind is bytes:
         return base64.b64encode(value).decode()
     if kind is Timestamp:

@@ -105,7 +105,8 @@ class Template:
         if self.constant is not None:
             return self.constant
         struct = context if isinstance(context, Struct) else Struct(context)
-        state = State(self.name, self._text, Budget(), sources)
+        budget = Budget()
+        state = State(self.name, self._text, budget, sources)
         state.vars.append(["$", struct])
         try:
             with limits.deep_stack():
@@ -115,6 +116,8 @@ class Template:
         except RecursionError:
             reason = f"template: {self.name}: a value or the template nests too deeply"
             raise LimitError(reason) from None
+        finally:
+            budget.pay()
         text = "".join(state.out)
         # Bytes of one character may have been printed apart from each other.
         return text if text.isascii() else from_bytes(to_bytes(text))

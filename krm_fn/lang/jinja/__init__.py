@@ -69,6 +69,8 @@ class Template:
         except Exception as error:
             # Generated code on values of any type: Python has no end of errors for that.
             raise EvaluationError(self._said(error, _reason(error))) from None
+        finally:
+            budget.pay()
         return text
 
     def _said(self, error: Exception, reason: str) -> str:

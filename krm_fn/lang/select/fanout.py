@@ -68,14 +68,17 @@ class FanOut:
 
     def _entries(self, doc: Any) -> list[Selected]:
         run = Run(doc)
-        named: dict[str, Any] = {}
-        for captured, item in self._matches(run, None):
-            run.spend(sum(key.walked if type(key) is Trail else 1 for key in captured))
-            named[key_text(captured)] = item
-        entries = [Selected(key, key_parts(key), item) for key, item in named.items()]
-        if self._builds:
-            for entry in entries:
-                run.spend_value(entry.item)
+        try:
+            named: dict[str, Any] = {}
+            for captured, item in self._matches(run, None):
+                run.spend(sum(key.walked if type(key) is Trail else 1 for key in captured))
+                named[key_text(captured)] = item
+            entries = [Selected(key, key_parts(key), item) for key, item in named.items()]
+            if self._builds:
+                for entry in entries:
+                    run.spend_value(entry.item)
+        finally:
+            run.pay()
         return sorted(entries, key=_order)
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from krm_fn import work
 from krm_fn.errors import LimitError
 from krm_fn.lang.gofmt import format_value
 from krm_fn.lang.select.values import UNDEFINED, to_float
@@ -17,6 +18,10 @@ from krm_fn.limits import EXPRESSION_NESTING, NESTING, SELECT_STEPS
 
 _CHARACTERS_A_STEP: Final = 64
 _DEPTH: Final = NESTING + EXPRESSION_NESTING
+
+
+_WORK_PER_STEP: Final = 10
+"""What the run pays for a step, which may compare, follow a path or make a value."""
 
 
 class Run:
@@ -32,6 +37,10 @@ class Run:
         self.root = root
         self.captured: tuple[Any, ...] = ()
         self.steps = SELECT_STEPS
+
+    def pay(self) -> None:
+        """Let the run pay for what was done, when it is done. Raises RunLimitError."""
+        work.spend(_WORK_PER_STEP * (1 + SELECT_STEPS - self.steps))
 
     def spend(self, steps: int) -> None:
         """Draw on the budget; raises LimitError when it is used up."""

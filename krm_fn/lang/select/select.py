@@ -51,9 +51,12 @@ class Select:
 
     def _value(self, doc: Any) -> Any:
         run = Run(doc)
-        value = self._evaluate(run, None)
-        if self._builds:
-            run.spend_value(value)
+        try:
+            value = self._evaluate(run, None)
+            if self._builds:
+                run.spend_value(value)
+        finally:
+            run.pay()
         return value
 
     def __repr__(self) -> str:
