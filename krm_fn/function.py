@@ -40,7 +40,7 @@ from krm_fn.config.sources import (
 from krm_fn.deadline import deadline
 from krm_fn.errors import ConfigError, InputError, KrmFnError
 from krm_fn.kube.podtemplates import has_templates
-from krm_fn.prepare import Caller, compile_rules, known_cluster, old_objects
+from krm_fn.prepare import Caller, compile_rules, known_cluster, not_served, old_objects
 from krm_fn.report.model import ObjectReport, Outcome, Report
 from krm_fn.report.redact import Redactor
 from krm_fn.report.results import results
@@ -245,6 +245,7 @@ class _Stage:
         report.objects = [reports[item] for item in self.targets if item in reports]
         if options.pod_templates is PodTemplates.PREVIEW and options.mode is Mode.MUTATE:
             put_previews(self.streams, runner.previews)
+        report.findings += not_served(self.targets, options.context.kubernetes_version)
         report.findings += runner.findings()
         report.findings += known.findings()
         report.findings += self._without_candidates(plugins, known.cluster)

@@ -28,6 +28,65 @@ _IRREGULAR: Final[dict[str, str]] = {
 }
 
 
+_REMOVED: Final[dict[str, frozenset[str]]] = {
+    "admissionregistration.k8s.io/v1beta1": frozenset(
+        ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+    ),
+    "apiextensions.k8s.io/v1beta1": frozenset(("CustomResourceDefinition",)),
+    "apiregistration.k8s.io/v1beta1": frozenset(("APIService",)),
+    "apps/v1beta1": frozenset(("ControllerRevision", "Deployment", "StatefulSet")),
+    "apps/v1beta2": frozenset(
+        ("ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
+    ),
+    "authentication.k8s.io/v1beta1": frozenset(("TokenReview",)),
+    "authorization.k8s.io/v1beta1": frozenset(
+        (
+            "LocalSubjectAccessReview",
+            "SelfSubjectAccessReview",
+            "SelfSubjectRulesReview",
+            "SubjectAccessReview",
+        )
+    ),
+    "autoscaling/v2beta1": frozenset(("HorizontalPodAutoscaler",)),
+    "autoscaling/v2beta2": frozenset(("HorizontalPodAutoscaler",)),
+    "batch/v1beta1": frozenset(("CronJob", "JobTemplate")),
+    "certificates.k8s.io/v1beta1": frozenset(("CertificateSigningRequest",)),
+    "coordination.k8s.io/v1beta1": frozenset(("Lease",)),
+    "discovery.k8s.io/v1beta1": frozenset(("EndpointSlice",)),
+    "events.k8s.io/v1beta1": frozenset(("Event",)),
+    "extensions/v1beta1": frozenset(
+        ("DaemonSet", "Deployment", "Ingress", "NetworkPolicy", "PodSecurityPolicy", "ReplicaSet")
+    ),
+    "flowcontrol.apiserver.k8s.io/v1beta1": frozenset(("FlowSchema", "PriorityLevelConfiguration")),
+    "flowcontrol.apiserver.k8s.io/v1beta2": frozenset(("FlowSchema", "PriorityLevelConfiguration")),
+    "flowcontrol.apiserver.k8s.io/v1beta3": frozenset(("FlowSchema", "PriorityLevelConfiguration")),
+    "networking.k8s.io/v1beta1": frozenset(("Ingress", "IngressClass")),
+    "node.k8s.io/v1alpha1": frozenset(("RuntimeClass",)),
+    "node.k8s.io/v1beta1": frozenset(("RuntimeClass",)),
+    "policy/v1beta1": frozenset(("Eviction", "PodDisruptionBudget", "PodSecurityPolicy")),
+    "rbac.authorization.k8s.io/v1alpha1": frozenset(
+        ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+    ),
+    "rbac.authorization.k8s.io/v1beta1": frozenset(
+        ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+    ),
+    "scheduling.k8s.io/v1alpha1": frozenset(("PriorityClass",)),
+    "scheduling.k8s.io/v1beta1": frozenset(("PriorityClass",)),
+    "storage.k8s.io/v1beta1": frozenset(
+        ("CSIDriver", "CSINode", "CSIStorageCapacity", "StorageClass", "VolumeAttachment")
+    ),
+}
+"""Versions of kinds that no release from 1.32 on serves, though clients still have their types.
+
+Source: Kubernetes' documentation, "Deprecated API Migration Guide".
+"""
+
+
+def is_removed(api_version: str, kind: str) -> bool:
+    """Whether a version of a kind was served once, and is not by any release known here."""
+    return kind in _REMOVED.get(api_version, ())
+
+
 def plural_of(kind: str) -> str:
     """The plural that Kubernetes guesses from a kind: Ingress is ingresses, Policy is policies.
 

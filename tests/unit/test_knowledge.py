@@ -129,3 +129,61 @@ def test_a_known_namespace_is_one_that_was_created() -> None:
 def test_what_cannot_be_decoded_is_there_as_it_is_written() -> None:
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": "x"}
     assert cluster(service).get("", "Service", "shop", "s")["spec"] == "x"
+
+
+def warnings(*items: Json, **context: Any) -> list[str]:
+    rule = """\
+apiVersion: api.kubemod.io/v1beta1
+kind: ModRule
+metadata: {name: r, namespace: shop}
+spec:
+  type: Reject
+  match: [{select: $.kind, matchValue: Pod}, {select: $.metadata.name, matchValue: x}]
+"""
+    config = {
+        "apiVersion": "krm-fn.dev/v1alpha1",
+        "kind": "Admission",
+        "spec": {"rules": [{"inline": rule}], "context": context},
+    }
+    resource_list = {
+        "apiVersion": "config.kubernetes.io/v1",
+        "kind": "ResourceList",
+        "functionConfig": config,
+        "items": [POD, *items],
+    }
+    done = run(json.dumps(resource_list).encode(), {})
+    assert done.status == 0
+    return [line for line in done.stderr.splitlines() if line.startswith("warning")]
+
+
+def of(api_version: str, kind: str) -> Json:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a", "namespace": "shop"}}
+
+
+NOT_SERVED = [
+    ("extensions/v1beta1", "Deployment", "apps/v1"),
+    ("apps/v1beta2", "Deployment", "apps/v1"),
+    ("extensions/v1beta1", "Ingress", "networking.k8s.io/v1"),
+    ("batch/v1beta1", "CronJob", "batch/v1"),
+]
+
+
+@pytest.mark.parametrize(("api_version", "kind", "served"), NOT_SERVED)
+def test_a_kind_of_a_version_that_is_not_served_is_told(
+    api_version: str, kind: str, served: str
+) -> None:
+    (warning,) = warnings(of(api_version, kind), of(api_version, kind))
+    assert f"{kind} shop/a" in warning
+    assert f"(2 objects): Kubernetes 1.37 has no {kind} of {api_version}" in warning
+    assert warning.endswith(f"; write {served}")
+
+
+def test_a_version_is_looked_for_in_the_release_at_hand() -> None:
+    claim = of("resource.k8s.io/v1", "ResourceClaim")
+    assert warnings(claim) == []
+    (warning,) = warnings(claim, kubernetesVersion="1.32")
+    assert "Kubernetes 1.32 has no ResourceClaim of resource.k8s.io/v1" in warning
+
+
+def test_custom_kinds_are_no_concern_of_kubernetes() -> None:
+    assert warnings(of("x.example.com/v1", "Deployment")) == []

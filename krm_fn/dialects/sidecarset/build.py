@@ -24,6 +24,7 @@ from krm_fn.dialects.sidecarset.sharing import (
 )
 from krm_fn.dialects.sidecarset.types import OWN_FIELDS
 from krm_fn.errors import EvaluationError
+from krm_fn.kube.served.images import pull_policy
 from krm_fn.values import Json, get
 
 _MARK: Final[Json] = {"name": INJECTED, "value": "true"}
@@ -186,6 +187,10 @@ class Template:
         image = get(spec, ("upgradeStrategy", "hotUpgradeEmptyImage"), "")
         blank = {key: value for key, value in container.items() if key != "image"}
         blank = {"name": empty, "image": image, **blank} if image else blank
+        # Kruise fills the policy in before it exchanges the image.
+        policy = pull_policy(container.get("image", ""))
+        if "imagePullPolicy" not in container and policy != pull_policy(image):
+            blank["imagePullPolicy"] = policy
         yield Sidecar(_numbered(blank, empty), prepared.before)
 
 

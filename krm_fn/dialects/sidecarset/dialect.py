@@ -23,7 +23,10 @@ class SidecarSets:
     def compile(
         self, rules: Sequence[Rule], options: Mapping[str, Any], cluster: Cluster
     ) -> Compiled:
-        """Compile all rules. Options: `sidecarSets` (a Section or None).
+        """Compile all rules.
+
+        Options: `sidecarSets` (a Section or None), `strict` (fields that a cluster would drop are
+        errors).
 
         Raises RuleError with a line for everything that is wrong.
         """
@@ -37,7 +40,11 @@ class SidecarSets:
                 problems.append(_problem(rule, error.path, error.message))
         if problems:
             raise RuleError.of(problems)
-        findings = [*_refusals(rules, sets, chosen, cluster), *_remarks(rules, sets)]
+        findings = [
+            *_of_schema(rules, chosen, strict=bool(options.get("strict"))),
+            *_refusals(rules, sets, chosen, cluster),
+            *_remarks(rules, sets),
+        ]
         plugins = (Kruise(sets, chosen),) if sets else ()
         return Compiled(plugins, tuple(findings))
 
@@ -46,6 +53,30 @@ def _decoded(rule: Rule) -> SidecarSet:
     if not rule.ref.name:
         raise DecodeError("metadata.name is required", ("metadata", "name"))
     return decode(rule.ref, rule.value)
+
+
+def _of_schema(rules: Sequence[Rule], options: Options, *, strict: bool) -> Iterator[Finding]:
+    """What the API server says of each set before Kruise sees it.
+
+    Raises RuleError with all that it refuses under `validation: Fail`, and where it is strict.
+    """
+    if options.validation is Validation.OFF and not strict:
+        return
+    from krm_fn.dialects.sidecarset.schema import Weight, schema_problems
+
+    fails = options.validation is Validation.FAIL
+    fatal: list[str] = []
+    for rule in rules:
+        for problem in schema_problems(rule.value):
+            if problem.weight >= Weight.PRUNED and (fails or strict):
+                fatal.append(_problem(rule, problem.path, problem.message))
+            elif problem.weight is Weight.REFUSED:
+                message = f"the API server would refuse this set: {problem.message}"
+                yield _warning(rule, problem.path, message)
+            else:
+                yield _warning(rule, problem.path, problem.message)
+    if fatal:
+        raise RuleError.of(fatal)
 
 
 def _refusals(

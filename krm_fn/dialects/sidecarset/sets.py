@@ -93,7 +93,7 @@ def decode(ref: RuleRef, manifest: Json, *, defaults: bool = True) -> SidecarSet
         own = _round_trip(kruise, manifest, api_version)
     if defaults:
         _check_sources(full["spec"])
-        full = _with_hashes(full)
+        full = _with_hashes(full, manifest)
     metadata, spec = _converted(full, api_version)
     return SidecarSet(
         ref,
@@ -165,9 +165,13 @@ def _converted(value: Json, api_version: str) -> tuple[Json, Json]:
 # ---------------------------------------------------------------------------------------- hashes
 
 
-def _with_hashes(full: Json) -> Json:
+def _with_hashes(full: Json, manifest: Json) -> Json:
     metadata = full["metadata"]
-    annotations = {**metadata.get("annotations", {}), **hashes(full["spec"])}
+    spec = full["spec"]
+    if get(manifest, ("spec", "containers")) == []:
+        # Go's decoder tells an empty list from none, and the hash does, too.
+        spec = {**spec, "containers": []}
+    annotations = {**metadata.get("annotations", {}), **hashes(spec)}
     return {**full, "metadata": {**metadata, "annotations": annotations}}
 
 
@@ -177,8 +181,9 @@ def hashes(spec: Json) -> dict[str, str]:
         HASH: _hash(spec),
         HASH_WITHOUT_IMAGE: _hash(
             {
-                kind: [{k: v for k, v in c.items() if k != "image"} for c in spec.get(kind, ())]
+                kind: [{k: v for k, v in c.items() if k != "image"} for c in spec[kind]]
                 for kind in ("containers", "initContainers")
+                if spec.get(kind) is not None
             }
         ),
     }
@@ -193,9 +198,11 @@ _SAFE: Final = "bcdfghjklmnpqrstvwxz2456789"
 
 
 def _hash(spec: Json) -> str:
-    """Of what controllers can change in place: the sidecars; without any the list is null."""
-    containers = [container_in_order(c, init=False) for c in spec.get("containers", ())]
-    hashed: Json = {"containers": containers or None}
+    """Of what controllers can change in place: the sidecars; where none are given they are null."""
+    containers = spec.get("containers")
+    if containers is not None:
+        containers = [container_in_order(c, init=False) for c in containers]
+    hashed: Json = {"containers": containers}
     inits = spec.get("initContainers", ())
     if any(map(is_native, inits)):
         hashed["initContainers"] = [container_in_order(c, init=True) for c in inits]

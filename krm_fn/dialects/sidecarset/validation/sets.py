@@ -234,7 +234,6 @@ def _resources_policy(container: Json, path: str, *, init: bool) -> Iterator[str
     if init and not is_native(container):
         message = "resourcesPolicy is only supported for containers with RestartPolicy Always"
         yield invalid(path, shown, message)
-        return
     resources = container["resources"]
     if resources.get("limits") or resources.get("requests"):
         message = "resourcesPolicy and resources cannot be configured together"

@@ -224,3 +224,59 @@ def test_a_wrong_option_is_an_error(options: str, said: str) -> None:
     done = render(SET, DEPLOYMENT, spec=f"sidecarSets: {options}")
     assert done.status == 1
     assert said in done.stderr
+
+
+REFUSED = {
+    "a word": (
+        SET.replace("limits: {memory: 64Mi}", "{}").rstrip()
+        + """
+    resourcesPolicy:
+      targetContainersMode: avg
+      targetContainersNameRegex: .*
+      resourcesExpr: {limits: {cpu: cpu*5%}}
+""",
+        'spec.containers[0].resourcesPolicy.targetContainersMode: Unsupported value: "avg": '
+        'supported values: "sum", "max"',
+    ),
+    "a name": (SET.replace("name: logging", "name: Z"), 'metadata.name: Invalid value: "Z"'),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("spec", ["sidecarSets: {validation: Fail}", "strict: true"])
+def test_a_set_that_the_api_server_refuses_fails(spec: str, text: str, reason: str) -> None:
+    text = text.replace("    resources:\n      {}\n", "")
+    done = render(text, DEPLOYMENT, spec=f"podTemplates: Mutate\n{spec}")
+    assert (done.status, done.stdout) == (1, b"")
+    assert reason in done.stderr
+
+
+@pytest.mark.parametrize(("text", "reason"), REFUSED.values(), ids=REFUSED)
+def test_a_set_that_the_api_server_refuses_is_told(text: str, reason: str) -> None:
+    text = text.replace("    resources:\n      {}\n", "")
+    found = messages(render(text, DEPLOYMENT))
+    assert any(f"the API server would refuse this set: {reason}" in text for text in found)
+
+
+UNKNOWN = SET.replace("  containers:\n", "  container: []\n  containers:\n")
+
+
+def test_an_unknown_field_of_a_set_is_told() -> None:
+    message = "unknown field spec.container; did you mean containers?; a cluster drops it"
+    assert message in messages(render(UNKNOWN, DEPLOYMENT))
+
+
+def test_an_unknown_field_of_a_set_fails_where_it_is_strict() -> None:
+    done = render(UNKNOWN, DEPLOYMENT, spec="strict: true")
+    assert (done.status, done.stdout) == (1, b"")
+    assert "unknown field spec.container" in done.stderr
+
+
+def test_the_definition_keeps_unknown_fields_of_containers_and_kruise_drops_them() -> None:
+    text = SET.replace("image: img.example/logtail:1.0", "image: i\n    imagePolicy: x")
+    done = render(text, DEPLOYMENT, spec="podTemplates: Mutate\nstrict: true")
+    assert done.status == 0
+    assert any(
+        "unknown field spec.containers[0].imagePolicy" in message and "Kruise drops it" in message
+        for message in messages(done)
+    )

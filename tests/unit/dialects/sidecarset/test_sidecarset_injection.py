@@ -303,6 +303,30 @@ def test_devices_are_shared_where_the_policy_says_so(policy: str, devices: list[
     assert [d["devicePath"] for d in done.container("c")["volumeDevices"]] == devices
 
 
+@pytest.mark.parametrize(
+    ("image", "empty", "policy"),
+    [
+        ("hot", "empty:1", "Always"),
+        ("hot:1", "empty", "IfNotPresent"),
+        ("hot:1", "empty:1", None),
+        ("hot", "empty:latest", None),
+    ],
+)
+def test_the_empty_one_of_a_pair_is_pulled_as_the_other(
+    image: str, empty: str, policy: str | None
+) -> None:
+    """Kruise fills the policy in before it exchanges the image."""
+    hot = f"""
+    containers:
+    - name: hot
+      image: {image}
+      upgradeStrategy: {{upgradeType: HotUpgrade, hotUpgradeEmptyImage: '{empty}'}}
+    """
+    done = inject(sidecar_set(hot, "a"))
+    assert done.container("hot-2").get("imagePullPolicy") == policy
+    assert "imagePullPolicy" not in done.container("hot-1")
+
+
 def test_a_hot_sidecar_becomes_a_pair_that_annotations_tell_apart() -> None:
     # TestInjectInitContainer
     hot = """

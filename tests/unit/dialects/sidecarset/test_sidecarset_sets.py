@@ -73,6 +73,13 @@ def test_hashes_are_kruises(spec: Any, key: str, hashed: str) -> None:  # TestSi
     assert hashes(written.spec)[key] == hashed
 
 
+def test_an_empty_list_of_containers_has_a_hash_of_its_own() -> None:
+    empty = decode(REF, manifest({"containers": []})).annotations
+    for none in ({}, {"containers": None}):
+        assert decode(REF, manifest(none)).annotations[HASH] != empty[HASH]
+    assert empty[HASH] == empty[HASH_WITHOUT_IMAGE]
+
+
 def test_the_namespace_of_v1alpha1_becomes_a_selector_and_wins() -> None:
     spec = {"namespace": "shop", "namespaceSelector": {"matchLabels": {"a": "b"}}}
     one = decode(REF, manifest(spec, "v1alpha1"))
