@@ -28,7 +28,7 @@ from krm_fn.config.admission import (
     PodTemplates,
     from_function_config,
 )
-from krm_fn.config.dialects import is_target
+from krm_fn.config.dialects import is_configuration, is_target
 from krm_fn.config.sources import (
     IMAGE_RULES,
     RuleSet,
@@ -202,7 +202,10 @@ class _Stage:
         self.rules = stages[0].rules
         self.caller = caller
         self.lint = lint
-        self.targets = [i for i in self.items if _is_target(i, self.options, function_config)]
+        static = self.rules.has_static
+        self.targets = [
+            item for item in self.items if _is_target(item, self.options, function_config, static)
+        ]
         self.old_objects = old_objects(self.options)
 
     def run(self) -> Report:
@@ -319,9 +322,11 @@ def show(streams: Sequence[Stream], admission: Admission) -> tuple[list[Json], R
     return shown, report
 
 
-def _is_target(item: Item, admission: Admission, function_config: Item | None) -> bool:
+def _is_target(
+    item: Item, admission: Admission, function_config: Item | None, static: bool
+) -> bool:
     return (
-        is_target(item.head)
+        (is_target(item.head) or (static and is_configuration(item.head)))
         and admission.match.may_fit(item.head)
         and not is_twin(item, function_config)
     )

@@ -19,6 +19,7 @@ from krm_fn.admission.model import (
     Cause,
     Finding,
     Operation,
+    Phase,
     Plugin,
     Request,
     Response,
@@ -99,7 +100,7 @@ class Chain:
     def wants(self, head: Head, namespace: str) -> bool:
         """Whether any plugin must see an object with this head."""
         return any(
-            plugin.prefilter.wants(head, namespace) for plugin in (*self.mutating, *self.validating)
+            _is_asked(plugin, head, namespace) for plugin in (*self.mutating, *self.validating)
         )
 
     def admit(
@@ -119,6 +120,17 @@ _CHANGE: Final = 50
 
 _CALL: Final = 50
 """Steps that it takes to call a plugin, whatever it does."""
+
+
+_OWN: Final = "admissionregistration.k8s.io"
+_WEBHOOKS: Final = (Phase.MUTATING_WEBHOOK, Phase.VALIDATING_WEBHOOK)
+
+
+def _is_asked(plugin: Plugin, head: Head, namespace: str) -> bool:
+    """Whether a plugin is asked about an object; webhooks never are about admission itself."""
+    if head.group == _OWN and plugin.phase in _WEBHOOKS:
+        return False
+    return plugin.prefilter.wants(head, namespace)
 
 
 class _Admission:
@@ -174,7 +186,7 @@ class _Admission:
         return Verdict(self.value, tuple(self.findings), tuple(self.changes), shown)
 
     def _call(self, plugin: Plugin, only: frozenset[str] | None) -> Response | None:
-        if not plugin.prefilter.wants(self.request.head, self.request.namespace):
+        if not _is_asked(plugin, self.request.head, self.request.namespace):
             return None
         work.spend(_CALL)
         shown = self.sight.shown(self.value)

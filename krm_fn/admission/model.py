@@ -48,6 +48,8 @@ class Rule:
     """Where relative paths in the manifest start."""
     from_items: bool = field(default=False, compare=False)
     """Whether the author of the items wrote it: a binding then binds such rules only."""
+    static: bool = field(default=False, compare=False)
+    """Whether the API server reads it from a file when it starts."""
 
     def place(self, path: Path = ()) -> str:
         """Where the user wrote a field: `rules.yaml:17`; "" where nobody knows."""

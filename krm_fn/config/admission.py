@@ -170,6 +170,8 @@ class Context(NamedTuple):
     user: User = User()
     kubernetes_version: str = ""
     """`1.34`; "" is the newest of which there are schemas."""
+    static_manifests: tuple[str, ...] = ()
+    """Files and directories that the API server reads policies from when it starts."""
 
 
 class Results(NamedTuple):
@@ -377,6 +379,7 @@ def _context(section: Section) -> Context:
             _extra(user),
         ),
         kubernetes_version=_kubernetes_version(section),
+        static_manifests=section.strings("staticManifests"),
     )
     if context.operation is Operation.DELETE:
         raise section.error("operation", ": DELETE cannot be rendered; use CREATE or UPDATE")

@@ -113,6 +113,18 @@ def is_target(head: Head) -> bool:
     return head.group not in _NEVER_TARGET_GROUPS and head.api_version != "builtin"
 
 
+def is_configuration(head: Head) -> bool:
+    """Whether an object configures admission itself: a policy of Kubernetes', or its binding.
+
+    In a cluster nobody but static policies is asked about those.
+    """
+    entry = dialect_of(head) or reader_of(head)
+    return entry is not None and entry.name == _KUBERNETES
+
+
+_KUBERNETES: Final = "policies"
+
+
 def rule_kinds() -> list[str]:
     """All kinds of rules, for messages."""
     return [kind for entry in DIALECTS for kind in entry.kinds]

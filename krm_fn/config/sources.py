@@ -24,7 +24,7 @@ from krm_fn.config.admission import (
     Paths,
     from_document,
 )
-from krm_fn.config.dialects import dialect_of, misspelt_kind, reader_of
+from krm_fn.config.dialects import dialect_of, is_configuration, misspelt_kind, reader_of
 from krm_fn.errors import ConfigError, InputError, RuleError, did_you_mean
 from krm_fn.files import looked_in
 from krm_fn.kube.selectors import texts
@@ -41,6 +41,9 @@ from krm_fn.wire import Item, Origin, read_stream
 from krm_fn.wire.words import KUBECTL, TEXTS, UNDECIDED
 
 IMAGE_RULES: Final = "KRM_FN_IMAGE_RULES"
+
+
+_STATIC_VERSION: Final = "admissionregistration.k8s.io/v1"
 
 
 @dataclass(slots=True)
@@ -64,6 +67,7 @@ class RuleSet:
         *,
         base: Base = WORKING_DIRECTORY,
         from_items: bool = False,
+        static: bool = False,
     ) -> None:
         """Take a rule, or what says how rules apply.
 
@@ -76,7 +80,7 @@ class RuleSet:
         head = item.head
         ref = RuleRef(entry.name, head.kind, head.namespace, head.name, origin=origin)
         value = HiddenAnnotations().get(item.read_as(KUBECTL))
-        rule = Rule(ref, value, item.line, base=base, from_items=from_items)
+        rule = Rule(ref, value, item.line, base=base, from_items=from_items, static=static)
         key = _key(rule)
         other = self._known.get(key)
         if other is None:
@@ -110,6 +114,25 @@ class RuleSet:
         except InputError as error:
             raise RuleError(str(error)) from None
         return found
+
+    def add_static(self, data: bytes, name: str) -> None:
+        """Take what an API server reads from a file when it starts. Raises RuleError."""
+        try:
+            for item in read_stream(data, name).items:
+                if not is_configuration(item.head) or item.head.api_version != _STATIC_VERSION:
+                    raise RuleError(
+                        f"{name}:{item.line()}: {item.head.api_version} {item.head.kind} is no "
+                        "static manifest: only policies and their bindings are, of "
+                        f"{_STATIC_VERSION}"
+                    )
+                self.add(item, Origin(name, line=item.line()), static=True)
+        except InputError as error:
+            raise RuleError(str(error)) from None
+
+    @property
+    def has_static(self) -> bool:
+        """Whether there are policies that are asked about policies and bindings."""
+        return any(rule.static for rule in self.rules)
 
     def leave_to(self, other: RuleSet) -> None:
         """Remove the rules that `other` has, too: what a later stage brings counts there."""
@@ -160,6 +183,7 @@ def collect(
                 rules.add(item, item.origin, from_items=True)
     for path in extra_paths:
         _add_files(rules, path, path, None)
+    _add_static(rules, options)
     if not options.rules and not extra_paths:
         for item in candidates:
             rules.add(item, item.origin, from_items=True)
@@ -253,6 +277,24 @@ def _add_files(
         found += rules.add_documents(data, name, base=base_of(name) if base is None else base)
     if not found:
         raise ConfigError(f"{path} holds no rule {looked_in()}")
+
+
+def _add_static(rules: RuleSet, options: Admission) -> None:
+    """Files, and the files in directories but not below, as the API server reads them."""
+    where = "spec.context.staticManifests"
+    for path in expand_paths(options.context.static_manifests, where, options.base):
+        if not os.path.exists(path.name):
+            raise ConfigError(f"{where}: {path.name} does not exist {looked_in()}")
+        for name in _manifests(path.name):
+            if os.path.dirname(name) != path.name.rstrip(os.sep) and name != path.name:
+                continue
+            check_inside(name, path.root, where)
+            try:
+                with open(name, "rb") as file:
+                    data = file.read()
+            except OSError as error:
+                raise ConfigError(f"{error.strerror}", name) from None
+            rules.add_static(data, name)
 
 
 def _manifests(path: str) -> Iterator[str]:

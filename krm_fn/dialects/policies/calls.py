@@ -14,7 +14,7 @@ from krm_fn import work
 from krm_fn.admission import Cluster, Request
 from krm_fn.admission.matching import Answer, Constraints, Matched, match, own_namespace
 from krm_fn.dialects.policies.patching import as_json
-from krm_fn.dialects.policies.spec import DENY, Binding, ParamKind, ParamRef, Policy
+from krm_fn.dialects.policies.spec import DENY, GROUP, Binding, ParamKind, ParamRef, Policy
 from krm_fn.errors import DecodeError
 from krm_fn.kube.resources import built_in
 from krm_fn.kube.schema import Schemas
@@ -78,7 +78,7 @@ Found = Call | Misconfigured | Undecided | Noted
 _MATCH: Final = 30
 """Steps that it takes to match a policy, or one of its bindings."""
 
-_EXCLUDED: Final = {
+_REVIEWS: Final = {
     "authentication.k8s.io": frozenset(("tokenreviews", "selfsubjectreviews")),
     "authorization.k8s.io": frozenset(
         (
@@ -88,27 +88,33 @@ _EXCLUDED: Final = {
             "subjectaccessreviews",
         )
     ),
-    "admissionregistration.k8s.io": frozenset(
-        (
-            "mutatingadmissionpolicies",
-            "mutatingadmissionpolicybindings",
-            "validatingadmissionpolicies",
-            "validatingadmissionpolicybindings",
-        )
-    ),
 }
+_CONFIGURATIONS: Final = frozenset(
+    (
+        "mutatingadmissionpolicies",
+        "mutatingadmissionpolicybindings",
+        "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings",
+    )
+)
 
 
 def is_excluded(request: Request) -> bool:
     """Whether no policy is ever asked about a resource."""
-    return request.resource.plural in _EXCLUDED.get(request.head.group, ())
+    return request.resource.plural in _REVIEWS.get(request.head.group, ())
+
+
+def _is_configuration(request: Request) -> bool:
+    """Whether only static policies are asked: others could lock themselves in."""
+    return request.head.group == GROUP and request.resource.plural in _CONFIGURATIONS
 
 
 class Switchboard:
     """Finds the calls for requests.
 
-    `params_form` gives the form in which a params object is stored. Policies come in the order of
-    their names, bindings and params, too; a real API server has no order.
+    `params_form` gives the form in which a params object is stored. Static policies come first, as
+    upstream; then all come in the order of their names, bindings and params, too, where a real API
+    server has no order.
     """
 
     def __init__(
@@ -117,13 +123,16 @@ class Switchboard:
         schemas: Schemas,
         params_form: Callable[[Json], Json],
     ) -> None:
-        self.bound = sorted(bound, key=lambda pair: pair[0].name)
+        self.bound = sorted(bound, key=lambda pair: (not pair[0].static, pair[0].name))
         self._schemas = schemas
         self._params_form = params_form
 
     def find(self, request: Request, cluster: Cluster) -> Iterator[Found]:
         """All calls for a request, and what is to be said of policies that give none."""
+        only_static = _is_configuration(request)
         for policy, bindings in self.bound:
+            if only_static and not policy.static:
+                continue
             yield from self._find(policy, bindings, request, cluster)
 
     def _find(

@@ -30,8 +30,16 @@ from krm_fn.dialects.policies.spec import (
     read_policy,
 )
 from krm_fn.dialects.policies.validating import ValidatingPolicies
-from krm_fn.dialects.policies.validation import Problem, of_binding, of_policy
-from krm_fn.errors import DecodeError, RuleError
+from krm_fn.dialects.policies.validation import (
+    STATIC_AT_ALL,
+    Problem,
+    of_binding,
+    of_name,
+    of_policy,
+    of_static_binding,
+    of_static_policy,
+)
+from krm_fn.errors import ConfigError, DecodeError, RuleError
 from krm_fn.kube.cel import READ_IN_PLACE_SINCE, STORED, parse_version, version_of_new
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
@@ -61,6 +69,7 @@ class _Reading:
 
     problems: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    release: tuple[int, int] = (1, 0)
     policies: list[tuple[Rule, Policy]] = field(default_factory=list)
     bindings: list[tuple[Rule, Binding]] = field(default_factory=list)
 
@@ -81,9 +90,12 @@ class Policies:
         Raises RuleError with a line for everything that is wrong.
         """
         validate = options.get("validate", True)
-        reading = _Reading()
+        reading = _Reading(release=_release(options))
         for rule in rules:
             self._read_policy(rule, reading, validate=validate)
+        if reading.release < STATIC_AT_ALL and any(rule.static for rule in rules):
+            message = "context.staticManifests needs a kubernetesVersion of 1.37 (1.36 with a gate)"
+            raise ConfigError(message)
         for rule in options.get("readable") or ():
             if rule.ref.kind in (MUTATING_BINDING, VALIDATING_BINDING):
                 self._read_binding(rule, reading, validate=validate)
@@ -94,6 +106,8 @@ class Policies:
         if reading.problems:
             raise RuleError.of(reading.problems)
         bound = _bound(reading)
+        if reading.problems:
+            raise RuleError.of(reading.problems)
         plugins = _plugins(bound, section, options, cluster)
         if validate:
             self._check_expressions(plugins, reading)
@@ -107,6 +121,10 @@ class Policies:
         policy = read_policy(rule, value)
         if validate:
             self._refuse(rule, of_policy(policy, value), reading)
+        if rule.static:
+            self._refuse(rule, of_static_policy(policy), reading)
+        elif validate:
+            self._refuse(rule, of_name(policy.name, reading.release), reading)
         kind = policy.param_kind
         # What validation refuses makes a policy vanish upstream.
         if kind is None or kind.api_version.count("/") < 2:
@@ -118,6 +136,10 @@ class Policies:
             return
         binding = read_binding(rule, value)
         reading.bindings.append((rule, binding))
+        if rule.static:
+            self._refuse(rule, of_static_binding(binding), reading)
+        elif validate:
+            self._refuse(rule, of_name(binding.name, reading.release), reading)
         if validate:
             self._refuse(rule, of_binding(binding, value), reading)
             ref = value.get("spec", {}).get("paramRef")
@@ -153,6 +175,9 @@ def _decoded(rule: Rule, reading: _Reading) -> Json | None:
     schema = _SCHEMAS.kind(VERSION, rule.ref.kind)
     assert schema is not None
     for finding in unknown_fields(value, schema.struct):
+        if rule.static:
+            reading.problems.append(_problem(rule, Problem(finding.path, finding.message, True)))
+            continue
         message = f"{finding.message}, which a cluster drops or refuses"
         reading.findings.append(_warning(rule, finding.path, message, named=True))
     return decoded
@@ -185,15 +210,16 @@ def _warning(rule: Rule, path: tuple[Any, ...], message: str, *, named: bool = F
 def _bound(reading: _Reading) -> list[tuple[Policy, list[Binding]]]:
     """Each policy with its bindings; one that has none is inactive, and said to be."""
     bound = []
-    used: set[tuple[str, str]] = set()
+    used: set[tuple[str, str, bool]] = set()
+    by_policy: dict[tuple[str, str, bool], list[tuple[Rule, Binding]]] = {}
+    for source, binding in reading.bindings:
+        key = binding.ref.kind, binding.policy_name, source.static
+        by_policy.setdefault(key, []).append((source, binding))
     for rule, policy in reading.policies:
         kind = f"{policy.ref.kind}Binding"
-        named = [
-            (source, binding)
-            for source, binding in reading.bindings
-            if binding.policy_name == policy.name and binding.ref.kind == kind
-        ]
-        used.add((kind, policy.name))
+        key = kind, policy.name, rule.static
+        named = by_policy.get(key, [])
+        used.add(key)
         alone = _stands_alone(rule)
         mine = [b for source, b in named if alone or rule.from_items or not source.from_items]
         if alone and mine:
@@ -213,9 +239,14 @@ def _bound(reading: _Reading) -> list[tuple[Policy, list[Binding]]]:
                     "(bindingsFromItems: true lets it)"
                 )
             reading.findings.append(Finding(Cause.WARNING, False, message, (policy.ref,)))
-    for _, binding in reading.bindings:
-        if (binding.ref.kind, binding.policy_name) not in used:
+    for source, binding in reading.bindings:
+        if (binding.ref.kind, binding.policy_name, source.static) not in used:
             message = f"names the policy {binding.policy_name}, which is not among the rules"
+            if source.static:
+                message = f"{binding.policy_name} is not among the static manifests"
+                problem = Problem(("spec", "policyName"), message)
+                reading.problems.append(_problem(source, problem))
+                continue
             reading.findings.append(Finding(Cause.NOTE, False, message, (binding.ref,)))
     return bound
 
@@ -226,6 +257,12 @@ def _stands_alone(rule: Rule) -> bool:
     return origin is not None and origin.place == "functionConfig"
 
 
+def _release(options: Mapping[str, Any]) -> tuple[int, int]:
+    """The release of the cluster, the newest that is known where nobody says."""
+    version = options.get("kubernetesVersion") or ""
+    return parse_version(version) if version else Schemas().version
+
+
 def _plugins(
     bound: Sequence[tuple[Policy, list[Binding]]],
     section: Section | None,
@@ -233,9 +270,8 @@ def _plugins(
     cluster: Cluster,
 ) -> list[PolicyPlugin]:
     deduce, guard, authorizer = _read_section(section)
-    version = options.get("kubernetesVersion") or ""
-    schemas = Schemas(version)
-    release = parse_version(version) if version else schemas.version
+    schemas = Schemas(options.get("kubernetesVersion") or "")
+    release = _release(options)
     typed = Served(schemas, cluster.crd)
     served: Serves | None = options.get("served")
     makes: Serves = served if served is not None else TypesOnly(typed)

@@ -18,6 +18,9 @@ VERSION: Final = f"{GROUP}/v1"
 FAIL: Final = "Fail"
 IGNORE: Final = "Ignore"
 DENY: Final = "Deny"
+STATIC_SUFFIX: Final = ".static.k8s.io"
+"""What names of static policies end with, and no others."""
+
 IF_NEEDED: Final = "IfNeeded"
 APPLY: Final = "ApplyConfiguration"
 JSON_PATCH: Final = "JSONPatch"
@@ -91,6 +94,8 @@ class Policy:
     reinvocation: str = "Never"
     validations: tuple[Validation, ...] = ()
     audit_annotations: tuple[Named, ...] = ()
+    static: bool = False
+    """Whether the API server reads it from a file when it starts."""
 
     @property
     def name(self) -> str:
@@ -133,6 +138,7 @@ def read_policy(rule: Rule, value: Json) -> Policy:
             Named(one.get("key", ""), one.get("valueExpression", ""))
             for one in spec.get("auditAnnotations") or ()
         ),
+        rule.static,
     )
 
 

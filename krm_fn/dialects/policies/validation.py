@@ -15,6 +15,7 @@ from krm_fn.dialects.policies.spec import (
     MUTATING,
     MUTATING_BINDING,
     SPACE,
+    STATIC_SUFFIX,
     VALIDATING_BINDING,
     Binding,
     Policy,
@@ -90,6 +91,47 @@ def of_binding(binding: Binding, value: Json) -> Iterator[Problem]:
             yield from _no_deletion(resources, path)
     if binding.ref.kind == VALIDATING_BINDING:
         yield from _actions(binding.actions, ("spec", "validationActions"))
+
+
+def of_static_policy(policy: Policy) -> Iterator[Problem]:
+    """What else an API server would not start with.
+
+    Source: apiserver v0.37, pkg/admission/plugin/policy/manifest/loader.
+    """
+    yield from _static_name(policy.name, ("metadata", "name"))
+    if policy.param_kind is not None:
+        yield Problem(("spec", "paramKind"), _NOT_STATIC)
+
+
+def of_static_binding(binding: Binding) -> Iterator[Problem]:
+    """What else an API server would not start with."""
+    yield from _static_name(binding.name, ("metadata", "name"))
+    yield from _static_name(binding.policy_name, ("spec", "policyName"))
+    if binding.param_ref is not None:
+        yield Problem(("spec", "paramRef"), _NOT_STATIC)
+
+
+_NOT_STATIC: Final = "must not be set in a static manifest: there are no params when it is read"
+
+
+def _static_name(name: str, path: Path) -> Iterator[Problem]:
+    if not name.endswith(STATIC_SUFFIX):
+        yield Problem(path, f"{name!r} must end with {STATIC_SUFFIX} in a static manifest")
+
+
+def of_name(name: str, release: tuple[int, int]) -> Iterator[Problem]:
+    """Names that only static manifests may have, since there are any."""
+    if name.endswith(STATIC_SUFFIX) and release >= STATIC_SINCE:
+        yield Problem(
+            ("metadata", "name"),
+            f"{name!r} ends with {STATIC_SUFFIX}, which the API takes from nobody: give it as a "
+            "static manifest (context.staticManifests)",
+        )
+
+
+STATIC_SINCE: Final = (1, 37)
+STATIC_AT_ALL: Final = (1, 36)
+"""The releases since which an API server reads policies from files, and did so behind a gate."""
 
 
 def _actions(actions: Sequence[str], path: Path) -> Iterator[Problem]:
