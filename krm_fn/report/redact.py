@@ -108,6 +108,7 @@ class Redactor:
         self._rules = rules
         self._masks: dict[Item, _Pieces | None] = {}
         self._all: _Whole | None = None
+        self._budget = _Budget()
         self._static: str | None = None
 
     def message(self, text: str, item: Item | None, *, asks: bool = False) -> str:
@@ -160,14 +161,14 @@ class Redactor:
     def _pieces(self, item: Item) -> _Pieces | None:
         if item not in self._masks:
             values = [text for secret in _secrets_of(item) for text in _texts(secret)]
-            self._masks[item] = _Pieces(values) if values else None
+            self._masks[item] = _Pieces(values, self._budget) if values else None
         return self._masks[item]
 
     def _everything(self) -> _Whole:
         if self._all is None:
             secrets = [s for item in self._items if is_secret(item.head) for s in _secrets_of(item)]
             secrets += [value for value in self._objects if is_secret(head_of(value))]
-            self._all = _Whole(text for secret in secrets for text in _texts(secret))
+            self._all = _Whole((text for s in secrets for text in _texts(s)), self._budget)
         return self._all
 
 
@@ -215,7 +216,22 @@ _LONG: Final = 4096
 _HASHES: Final = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
 
 
-def _derived(text: str) -> Iterator[tuple[str, int]]:
+_DEEPLY: Final = 10_000
+"""Values of a run of which all that can be derived is looked for; of others, only encodings."""
+
+
+class _Budget:
+    """Counts the values that are still looked at deeply."""
+
+    def __init__(self) -> None:
+        self._left = _DEEPLY
+
+    def take(self) -> bool:
+        self._left -= 1
+        return self._left >= 0
+
+
+def _derived(text: str, *, deeply: bool) -> Iterator[tuple[str, int]]:
     """A value, what it encodes, and what known functions make of either, folded.
 
     Each with the length from which on a piece of it is no coincidence in a sentence.
@@ -225,7 +241,7 @@ def _derived(text: str) -> Iterator[tuple[str, int]]:
         yield _folded(plain), _piece(len(plain))
         for encoded in _encoded(data):
             yield _folded(encoded), max(_piece(len(encoded)), _ENCODED)
-        if len(plain) <= _LONG:
+        if deeply and len(plain) <= _LONG:
             for other in _rewritten(plain):
                 yield _folded(other), _piece(len(other))
             for digits in _digits(data):
@@ -294,6 +310,9 @@ def _folded(text: str) -> str:
     return text.translate(_LOWER)
 
 
+_SETS: Final = 1 << 12
+"""From so many characters on pieces are looked up in a set; before, searching is quicker."""
+
 _FRAGMENTS: Final = 1 << 20
 """Pieces of one Secret that are looked for; of a Secret with more only the first ones."""
 
@@ -301,19 +320,16 @@ _FRAGMENTS: Final = 1 << 20
 class _Pieces:
     """Hides, in what is said of a Secret, every piece of its values that could tell something."""
 
-    def __init__(self, values: Iterable[str]) -> None:
-        self._pieces: dict[int, set[str]] = {}
+    def __init__(self, values: Iterable[str], budget: _Budget) -> None:
+        texts: dict[int, list[str]] = {}
         short: set[str] = set()
-        room = _FRAGMENTS
         for value in dict.fromkeys(values):
-            for text, size in dict.fromkeys(_derived(value)):
+            for text, size in dict.fromkeys(_derived(value, deeply=budget.take())):
                 if len(text) < size:
                     short.add(text.strip())
-                    continue
-                pieces = self._pieces.setdefault(size, set())
-                end = min(len(text) - size + 1, room)
-                pieces.update(text[at : at + size] for at in range(end))
-                room -= end
+                else:
+                    texts.setdefault(size, []).append(text)
+        self._pieces = {size: _searchable(found, size) for size, found in texts.items()}
         self._short = _words(short - {""})
 
     def mask(self, text: str) -> str:
@@ -333,6 +349,20 @@ class _Pieces:
         return _without(text, marks)
 
 
+def _searchable(texts: list[str], size: int) -> str | set[str]:
+    """What holds every piece of that size of the texts."""
+    joined = "\0".join(texts)
+    if len(joined) < _SETS:
+        return joined
+    pieces: set[str] = set()
+    room = _FRAGMENTS
+    for text in texts:
+        end = min(len(text) - size + 1, room)
+        pieces.update(text[at : at + size] for at in range(end))
+        room -= end
+    return pieces
+
+
 def _words(short: set[str]) -> re.Pattern[str] | None:
     """Finds short values where they stand alone; single characters only in quotes."""
     patterns = [
@@ -344,15 +374,20 @@ def _words(short: set[str]) -> re.Pattern[str] | None:
     return re.compile("|".join(patterns)) if patterns else None
 
 
+_COMPARISONS: Final = 5_000_000
+"""Comparisons of one run with values that start alike; texts behind that are left out."""
+
+
 class _Whole:
     """Hides whole values, whatever they are found in; short ones could be anything there."""
 
     _KEY: Final = 6
 
-    def __init__(self, values: Iterable[str]) -> None:
+    def __init__(self, values: Iterable[str], budget: _Budget) -> None:
+        self._comparisons = 0
         self._by_start: dict[str, dict[int, set[str]]] = {}
         for value in dict.fromkeys(values):
-            for text, _ in dict.fromkeys(_derived(value)):
+            for text, _ in dict.fromkeys(_derived(value, deeply=budget.take())):
                 for line in {text, *text.splitlines()}:
                     if len(line) >= self._KEY:
                         at = self._by_start.setdefault(line[: self._KEY], {})
@@ -365,7 +400,11 @@ class _Whole:
         folded = _folded(text)
         marks = bytearray(len(text))
         for at in range(len(folded) - self._KEY + 1):
-            for size, values in self._by_start.get(folded[at : at + self._KEY], {}).items():
+            sizes = self._by_start.get(folded[at : at + self._KEY], {})
+            self._comparisons += len(sizes)
+            if self._comparisons > _COMPARISONS:
+                return REDACTED
+            for size, values in sizes.items():
                 if folded[at : at + size] in values and _stands_alone(folded, at, at + size):
                     marks[at : at + size] = b"\1" * size
         return _without(text, marks)

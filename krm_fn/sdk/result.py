@@ -1,5 +1,7 @@
 """Results: what a function says of the objects, as kpt and others show and store it.
 
+Those print messages, names and paths to a terminal as they are, and authors of manifests write
+names: so what leaves is one line each, without control characters.
 Source: the KRM functions specification, `results`; kpt's Go SDK `go/fn` result.go.
 """
 
@@ -11,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from krm_fn.saying import one_line
 from krm_fn.values import MISSING, Json
 
 if TYPE_CHECKING:
@@ -34,10 +37,10 @@ class ResourceRef(NamedTuple):
     namespace: str = ""
 
     def to_json(self) -> Json:
-        found = {"apiVersion": self.api_version, "kind": self.kind}
+        found = {"apiVersion": one_line(self.api_version), "kind": one_line(self.kind)}
         if self.namespace:
-            found["namespace"] = self.namespace
-        return {**found, "name": self.name}
+            found["namespace"] = one_line(self.namespace)
+        return {**found, "name": one_line(self.name)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,8 @@ class File:
     index: int = 0
 
     def to_json(self) -> Json:
-        return {"path": self.path, "index": self.index} if self.index else {"path": self.path}
+        path = one_line(self.path)
+        return {"path": path, "index": self.index} if self.index else {"path": path}
 
 
 class Field(NamedTuple):
@@ -59,7 +63,7 @@ class Field(NamedTuple):
     proposed_value: Any = MISSING
 
     def to_json(self) -> Json:
-        found: Json = {"path": self.path}
+        found: Json = {"path": one_line(self.path)}
         for name, value in (
             ("currentValue", self.current_value),
             ("proposedValue", self.proposed_value),
@@ -81,7 +85,7 @@ class Result:
     tags: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def to_json(self) -> Json:
-        found: Json = {"message": self.message, "severity": self.severity.value}
+        found: Json = {"message": one_line(self.message), "severity": self.severity.value}
         for name, part in (
             ("resourceRef", self.resource_ref),
             ("field", self.field),
@@ -90,7 +94,7 @@ class Result:
             if part is not None:
                 found[name] = part.to_json()
         if self.tags:
-            found["tags"] = dict(self.tags)
+            found["tags"] = {key: one_line(text) for key, text in self.tags.items()}
         return found
 
     def __str__(self) -> str:

@@ -19,6 +19,7 @@ import pytest
 from in_process import run
 
 from krm_fn.__main__ import fault
+from krm_fn.report import redact
 from krm_fn.report.redact import Redactor
 from krm_fn.saying import json_text, log_line, one_line, visible
 from krm_fn.wire import read_stream
@@ -266,6 +267,34 @@ def test_a_diff_hides_a_secret_that_nobody_can_read() -> None:
     done = run("diff", "-f", "m", "-r", "rule.yaml")
     assert done.returncode in (1, 4)
     assert traces(done.stdout + done.stderr) == []
+
+
+def test_looking_for_values_takes_no_more_than_so_many_comparisons(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Values that start alike, in a text that holds many starts: the rest is left out."""
+    monkeypatch.setattr(redact, "_COMPARISONS", 10_000)
+    values = "".join(f"  k{n}: {'-a' * (n + 3)}\n" for n in range(500))
+    stream = read_stream(f"{SECRET}stringData:\n{values}".encode(), "s.yaml")
+    hider = Redactor(stream.items)
+    assert hider.message(f"is {'-a' * 4} it", None, asks=True) == "is (redacted) it"
+    assert hider.message("-a" * 2_000 + " z", None, asks=True) == "(redacted)"
+
+
+def test_results_of_a_function_of_ones_own_are_one_line_each() -> None:
+    from krm_fn.sdk import Field, File, ResourceRef, Result, Severity
+
+    evil = "x\x1b[31m\n\u202ey"
+    result = Result(
+        evil,
+        Severity.ERROR,
+        ResourceRef("v1", evil, evil, evil),
+        Field(evil),
+        File(evil),
+        {"rule": evil},
+    )
+    assert unsafe(json.dumps(result.to_json(), ensure_ascii=False)) == []
+    assert "\\n" not in json.dumps(result.to_json()).replace("\\\\n", "")
 
 
 def test_a_fault_of_the_program_quotes_nothing() -> None:

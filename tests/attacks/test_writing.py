@@ -535,6 +535,19 @@ def test_what_needs_no_working_directory_works_where_it_is_gone() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-16"])
+def test_words_are_utf_8_whatever_the_locale_says(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    Path("m/0.yaml").write_text(MANIFEST.format(n="\u00e9\u2192") + "bad: 1\n")
+    for command in ("check", "diff", "show"):
+        rules = () if command == "show" else ("-r", "rule.yaml")
+        done = run(command, "-f", "m", *rules)
+        assert done.returncode in (0, 1), done.stderr
+        assert "\u00e9\u2192" in (done.stdout + done.stderr).decode("utf-8")
+
+
 def test_what_the_machine_refuses_is_no_fault_of_the_program(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
