@@ -49,8 +49,17 @@ def _check(pattern: str) -> None:
             f"invalid pattern \"{pattern}\": wildcard '*' must be the entire last path segment "
             "(e.g. 'oci/*'), not a partial match"
         )
-    if not pattern or "/" not in pattern or pattern.startswith("/"):
-        raise PatternError(f'invalid pattern "{pattern}": it is no path such as oci/v2/verify')
+    paths = [f"{space}/{name}" for space, names in OPERATIONS.items() for name in names]
+    below = pattern.removesuffix(_ANY)
+    if pattern not in paths and not (pattern.endswith("/*") and _any_below(below, paths)):
+        raise PatternError(
+            f'invalid pattern "{pattern}": it names no host capability; known are '
+            f"{', '.join(sorted(paths))}, and * in place of the last parts"
+        )
+
+
+def _any_below(prefix: str, paths: Sequence[str]) -> bool:
+    return any(path.startswith(prefix) for path in paths)
 
 
 class PolicyHost:

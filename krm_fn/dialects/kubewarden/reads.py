@@ -65,6 +65,11 @@ class Reads:
             raise ReadError(
                 f"Resource {api_version}/{kind} is namespaced, but no namespace was provided"
             )
+        if not name:
+            # The client would list with it. Source: kube-core src/request.rs validate_name.
+            raise ReadError(
+                "Failed to build request: failed to validate request: A non-empty name is required"
+            )
         group = _group(api_version)
         space = namespace if resource.namespaced else ""
         found = self._cluster.get(group, kind, space or "", name)

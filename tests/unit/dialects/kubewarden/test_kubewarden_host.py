@@ -57,6 +57,18 @@ def test_an_object_that_is_not_rendered_is_not_found() -> None:
     assert "Cannot find v1/ServiceAccount named 'robot'" in said
 
 
+def test_an_object_without_a_name_is_not_asked_for() -> None:
+    asked = host(ROBOT, resources=ACCOUNTS)
+    said = refusal(asked, "kubernetes/get_resource", {**GET, "name": ""})
+    assert said.endswith("failed to validate request: A non-empty name is required")
+
+
+def test_an_object_is_got_from_the_namespace_that_it_is_admitted_in() -> None:
+    """Without that, an Ingress without a namespace conflicts with itself in a policy."""
+    found = call(host(ROBOT, resources=ACCOUNTS), "kubernetes/get_resource", GET)
+    assert found["metadata"]["namespace"] == GET["namespace"]
+
+
 def test_a_namespace_means_nothing_for_a_kind_without_one() -> None:
     labels = {"kubernetes.io/metadata.name": "shop"}
     shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": labels}}
@@ -167,7 +179,19 @@ def test_patterns_grant_paths(patterns: tuple[str, ...], granted: set[str]) -> N
     )
 
 
-@pytest.mark.parametrize("pattern", ["oci/*/verify", "oci/v*", "", "verify"])
+MEANINGLESS = [
+    "oci/*/verify",
+    "oci/v*",
+    "",
+    "verify",
+    "nope/x",
+    "nope/*",
+    "oci/v2",
+    "oci/v2/verify/x",
+]
+
+
+@pytest.mark.parametrize("pattern", MEANINGLESS)
 def test_a_pattern_that_means_nothing_is_an_error(pattern: str) -> None:
     with pytest.raises(PatternError, match="invalid pattern"):
         Capabilities([pattern])
