@@ -62,7 +62,7 @@ class Cluster:
         """The namespace of that name, made up if the render does not know it."""
         known = self._namespace(name)
         if known is not None:
-            return Namespace(name, known, True)
+            return Namespace(name, with_name_label(known, name), True)
         made_up: Json = {
             "apiVersion": "v1",
             "kind": "Namespace",
@@ -72,7 +72,7 @@ class Cluster:
 
     def _namespace(self, name: str) -> Json | None:
         if name not in self._seen and name in self._namespaces:
-            value = with_name_label(self._namespaces[name], name)
+            value = self._namespaces[name]
             self._seen[name] = self._stored(value) if self._stored is not None else value
         return self._seen.get(name)
 

@@ -70,8 +70,7 @@ def test_an_object_is_got_from_the_namespace_that_it_is_admitted_in() -> None:
 
 
 def test_a_namespace_means_nothing_for_a_kind_without_one() -> None:
-    labels = {"kubernetes.io/metadata.name": "shop"}
-    shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": labels}}
+    shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     asked = host(shop, resources=(("v1", "Namespace"),))
     wanted = {**GET, "kind": "Namespace", "name": "shop", "namespace": "other"}
     assert call(asked, "kubernetes/get_resource", wanted) == shop
