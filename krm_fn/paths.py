@@ -4,7 +4,7 @@ What an operator's document names must not be decided by the author of a tree th
 working directory. So a relative path starts in the folder of the file that names it; only a KRM
 function, whose configuration comes with the package, starts in the working directory, as kpt and
 kustomize define it. Nothing leads out of the tree, neither `..` nor a symbolic link.
-Source: docs/configuration.md, "Files".
+Source: docs/configuration.md, "Files and limits".
 """
 
 from __future__ import annotations
