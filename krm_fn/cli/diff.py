@@ -32,8 +32,9 @@ def diff(options: Options) -> int:
     redactor = None if options.show_secrets else admitted.report.redactor
     different = False
     for stream in admitted.streams:
+        # A change that is hidden is one, too.
+        different = different or stream.changed
         for line in unified(stream, redactor):
-            different = True
             put(line, paint=_coloured if colour else str)
     write_reports(options, admitted.report)
     if admitted.report.denied:

@@ -32,6 +32,8 @@ def unified(stream: Stream, redactor: Redactor | None = None) -> Iterator[str]:
 
 def _lines(text: bytes, name: str, redactor: Redactor | None) -> list[str]:
     lines = [line.removesuffix("\r") for line in text.decode().split("\n")]
+    if not lines[-1]:
+        del lines[-1]
     if redactor is None:
         return lines
     items = sorted(read_stream(text, name).items, key=Item.line)

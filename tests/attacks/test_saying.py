@@ -256,6 +256,21 @@ def test_a_diff_hides_what_changes_and_says_that_it_does() -> None:
     assert "+    x: done" in done.stdout or "x: done" in done.stdout
 
 
+def test_a_change_that_is_hidden_is_a_change() -> None:
+    applied = "kubectl.kubernetes.io/last-applied-configuration"
+    Path("m/s.yaml").write_text(
+        f"{SECRET.replace('labels: {a: b}', f'annotations: {{{applied}: {VALUE}}}')}"
+    )
+    Path("rule.yaml").write_text(
+        CHANGING.split("  - {op: add, path: /metadata/labels")[0]
+        + f"  - {{op: replace, path: /metadata/annotations/{applied.replace('/', '~1')},"
+        " value: new}\n"
+    )
+    done = run("diff", "-f", "m", "-r", "rule.yaml")
+    assert done.returncode == 1, done.stderr
+    assert traces(done.stdout + done.stderr) == []
+
+
 def test_a_diff_hides_a_secret_that_nobody_can_read() -> None:
     Path("m/s.yaml").write_text(
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n  namespace: shop\n---\n"
