@@ -158,11 +158,12 @@ def admit(
     `lint`: also look for what depends on the order of rules that have none.
     Raises KrmFnError for what cannot be read; what rules say is in the report.
     """
-    results = stages[0].options.results
-    report = Report(with_changes=results.changes, limit=results.limit)
+    report = Report()
     with work.bounded(sum(len(stream.text) for stream in streams)):
         for n in range(len(stages)):
-            one = _Stage(streams, stages[n:], function_config, caller, lint=lint).run()
+            # Only to those who wrote the functionConfig is its twin among the items no object.
+            config = function_config if not stages[n].is_image else None
+            one = _Stage(streams, stages[n:], config, caller, lint=lint).run()
             report = one if n == 0 else report.followed_by(one)
     if len(stages) > 1:
         order = {item: n for n, item in enumerate(i for s in streams for i in s.items)}

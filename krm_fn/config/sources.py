@@ -153,6 +153,8 @@ class Stage(NamedTuple):
 
     options: Admission
     rules: RuleSet
+    is_image: bool = False
+    """Whether an image brings them, which knows no functionConfig."""
 
 
 def collect(
@@ -212,7 +214,7 @@ def image_stage(path: str) -> Stage:
             raise ConfigError(
                 f"spec.rules: the rules of an image are the files in {path}; remove it", name
             )
-    return Stage(options, rules)
+    return Stage(options, rules, is_image=True)
 
 
 def is_twin(item: Item, function_config: Item | None) -> bool:

@@ -78,6 +78,7 @@ class Report:
         self.objects = list(entries.values())
         self.findings = list(dict.fromkeys((*self.findings, *later.findings)))
         self.rules += later.rules
+        self.limit = max(self.limit, later.limit)
         self.total = max(self.total, later.total)
         return self
 

@@ -183,6 +183,29 @@ def test_an_image_has_one_admission_and_no_other_sources(image: Path) -> None:
     assert "holds two Admissions" in function(image, None, POD)[1]
 
 
+def test_an_object_does_not_hide_as_the_function_config(image: Path) -> None:
+    (image / "deny.yaml").write_text(
+        REJECT_PODS.replace("matchValue: Pod", "matchValue: ConfigMap")
+    )
+    config: Json = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "x", "namespace": "shop"},
+        "data": {"onReject": "Warn"},
+    }
+    status, stderr, _ = function(image, config, config)
+    assert (status, "no Pods here" in stderr) == (1, True)
+    config["data"] = {"r.yaml": label("a", "b")}
+    assert function(image, config, config)[0] == 1
+
+
+def test_a_denial_of_the_images_is_told_whatever_the_limit_of_results(image: Path) -> None:
+    status, stderr, answer = function(image, admission(results={"limit": 0}), POD)
+    assert status == 1
+    assert "no Pods here" in stderr
+    assert any("no Pods here" in result["message"] for result in answer["results"])
+
+
 # ------------------------------------------------------------------------------ the command line
 
 
