@@ -171,10 +171,15 @@ class _FieldShapes:
 
     def __init__(self, struct: Struct) -> None:
         self._struct = struct
+        self._shapes: dict[str, Shape | None] = {}
 
     def get(self, key: str) -> Shape | None:
-        field = self._struct.fields.get(key)
-        return None if field is None else _shape(field.type)
+        try:
+            return self._shapes[key]
+        except KeyError:
+            field = self._struct.fields.get(key)
+            shape = self._shapes[key] = None if field is None else _shape(field.type)
+            return shape
 
 
 class _AllAlike:

@@ -118,6 +118,9 @@ class Chain:
 _CHANGE: Final = 50
 """Steps that it takes to say who made a change, and where."""
 
+_FINDING: Final = 50
+"""Steps that it takes to tell a finding, besides one for each character."""
+
 _CALL: Final = 50
 """Steps that it takes to call a plugin, whatever it does."""
 
@@ -208,6 +211,7 @@ class _Admission:
         if finding in self.told:
             # A second pass finds what the first one found.
             return
+        work.spend(_FINDING + len(finding.message))
         self.told.add(finding)
         self.findings.append(finding)
         self.denied = self.denied or finding.denies

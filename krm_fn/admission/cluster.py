@@ -30,6 +30,10 @@ class Namespace(NamedTuple):
         return texts(get(self.object, ("metadata", "labels")))
 
 
+_ByPlace = dict[tuple[str, str, str | None], list[Callable[[], Json | None]]]
+"""Objects by (group, kind, namespace), and those of all namespaces by None."""
+
+
 class Cluster:
     """The view of the cluster that plugins get. Immutable; `with_admitted` gives a new one.
 
@@ -54,9 +58,7 @@ class Cluster:
         self._fixed = fixed
         self._stored = stored
         self._seen: dict[str, Json] = {}
-        self._by_kind: dict[tuple[str, str], list[tuple[str, Callable[[], Json | None]]]] | None = (
-            None
-        )
+        self._by_place: _ByPlace | None = None
 
     def namespace(self, name: str) -> Namespace:
         """The namespace of that name, made up if the render does not know it."""
@@ -85,15 +87,15 @@ class Cluster:
 
     def list(self, group: str, kind: str, namespace: str | None = None) -> Iterable[Json]:
         """The objects of a kind, of one namespace or of all, in the order of the input."""
-        if self._by_kind is None:
-            self._by_kind = {}
-            for identity, load in self._objects.items():
-                self._by_kind.setdefault(identity[:2], []).append((identity[2], load))
-        for where, load in self._by_kind.get((group, kind), ()):
-            if namespace is None or where == namespace:
-                value = load()
-                if value is not None:
-                    yield value
+        if self._by_place is None:
+            self._by_place = {}
+            for (g, k, n, _), load in self._objects.items():
+                for place in ((g, k, n), (g, k, None)):
+                    self._by_place.setdefault(place, []).append(load)
+        for load in self._by_place.get((group, kind, namespace), ()):
+            value = load()
+            if value is not None:
+                yield value
 
     def resource_for(self, group: str, kind: str) -> Resource:
         """The resource that a kind is served under; guessed (`known=False`) where nobody says."""

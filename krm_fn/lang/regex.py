@@ -11,9 +11,17 @@ import functools
 import re
 from typing import Any, Final
 
+from krm_fn import work
 from krm_fn.errors import CompileError
 
-_MAX_MEM: Final = 8 * 1024 * 1024
+_MEMORIES: Final = (128 * 1024, 8 * 1024 * 1024)
+"""What a compiled pattern and the states of its matching may take, in bytes: little, or much."""
+
+_BYTES_PER_STEP: Final = 32
+"""What of that the run pays one step for, so that many patterns do not take all memory."""
+
+_REFUSED: Final = 1_000
+"""Steps of a pattern that does not compile, which nobody remembers."""
 
 _PARTS: Final = re.compile(
     r"\\Q.*?(?:\\E|\Z)|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*+\]|\(\?(?:P?<[^>]*>)?", re.DOTALL
@@ -51,13 +59,21 @@ def compile_regex(pattern: str) -> Regex:
             "regular expressions need the package google-re2, which has wheels for Linux (glibc), "
             f"macOS and Windows on x86-64 and arm64 ({error})"
         ) from error
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = _MAX_MEM
-    try:
-        compiled = re2.compile(pattern, options)
-    except re2.error as error:
-        reason = error.args[0] if error.args else "invalid"
+    compiled = None
+    reason: Any = "invalid"
+    for memory in _MEMORIES:
+        options = re2.Options()
+        options.log_errors = False
+        options.max_mem = memory
+        try:
+            compiled = re2.compile(pattern, options)
+        except re2.error as error:
+            work.spend(_REFUSED)
+            reason = error.args[0] if error.args else reason
+            continue
+        work.spend(memory // _BYTES_PER_STEP)
+        break
+    if compiled is None:
         if isinstance(reason, bytes):
             reason = reason.decode("utf-8", "replace")
         raise CompileError(f"error parsing regexp: {reason}: `{pattern}`") from None

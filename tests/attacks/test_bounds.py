@@ -135,6 +135,68 @@ def test_evaluation_is_linear_in_a_map() -> None:
         )
 
 
+def test_params_are_looked_up_and_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    policy, binding = validating(
+        "params.data.x == 'y'", paramKind={"apiVersion": "v1", "kind": "ConfigMap"}
+    )
+    constraints = {"resourceRules": [{**ANYTHING, "apiGroups": [""], "resources": ["secrets"]}]}
+    policy["spec"]["matchConstraints"] = constraints
+    ref = {"selector": {}, "namespace": "limits", "parameterNotFoundAction": "Deny"}
+    binding["spec"]["paramRef"] = ref
+    limit = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"x": "y"}}
+    params = [{**limit, "metadata": {"name": f"p{i}", "namespace": "limits"}} for i in range(20)]
+
+    def judge(n: int) -> None:
+        secrets = [{**config_map(f"s{i}"), "kind": "Secret"} for i in range(n)]
+        assert admit([policy, binding], [*params, *secrets]).status == 0
+
+    assert_linear(judge, 50)
+
+
+def test_params_of_many_namespaces_are_found_in_time() -> None:
+    policies = validating("params != null", paramKind={"apiVersion": "v1", "kind": "ConfigMap"})
+    ref = {"selector": {}, "parameterNotFoundAction": "Allow"}
+    policies[1]["spec"]["paramRef"] = ref
+
+    def judge(n: int) -> None:
+        items = [config_map(f"c{i}") for i in range(n)]
+        for i, item in enumerate(items):
+            item["metadata"]["namespace"] = f"n{i}"
+        assert admit(policies, items).status == 0
+
+    assert_linear(judge, 50)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"validations": [{"expression": "false", "message": "x" * 50_000}]},
+        {
+            "validations": [{"expression": "true"}],
+            "auditAnnotations": [
+                {"key": f"k{n}", "valueExpression": f"'{'x' * 5_000}'"} for n in range(20)
+            ],
+        },
+    ],
+    ids=["messages", "annotations"],
+)
+def test_what_is_told_counts_for_the_run(spec: Json, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "RUN_STEPS", 1_000_000)
+    items = [config_map(f"c{i}") for i in range(100)]
+    done = admit(bound("ValidatingAdmissionPolicy", **spec), items)
+    assert (done.status, done.stdout) == (1, b"")
+    assert "the rules take more than" in done.stderr
+
+
+def test_the_memory_of_patterns_counts_for_the_run() -> None:
+    # Each takes more than a megabyte; a cluster forgets them, here they are remembered.
+    data = {f"(x{n}{'b' * 40}){{1,1000}}": "xb" for n in range(400)}
+    policy = validating("object.data.all(k, object.data[k].matches(k) || true)")
+    done = admit(policy, [config_map("a", data)])
+    assert (done.status, done.stdout) == (1, b"")
+    assert "the rules take more than" in done.stderr
+
+
 # Rules and edits
 
 

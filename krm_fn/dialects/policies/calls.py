@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from krm_fn import work
-from krm_fn.admission import Cluster, Request
+from krm_fn.admission import Cluster, Request, RuleRef
 from krm_fn.admission.matching import Answer, Constraints, Matched, match, own_namespace
 from krm_fn.dialects.policies.patching import as_json
 from krm_fn.dialects.policies.spec import DENY, GROUP, Binding, ParamKind, ParamRef, Policy
@@ -75,7 +75,7 @@ class Noted(NamedTuple):
 
 Found = Call | Misconfigured | Undecided | Noted
 
-_MATCH: Final = 30
+_MATCH: Final = 50
 """Steps that it takes to match a policy, or one of its bindings."""
 
 _REVIEWS: Final = {
@@ -109,6 +109,9 @@ def _is_configuration(request: Request) -> bool:
     return request.head.group == GROUP and request.resource.plural in _CONFIGURATIONS
 
 
+_UNREAD: Final = ConfigurationError("")
+
+
 class Switchboard:
     """Finds the calls for requests.
 
@@ -126,6 +129,9 @@ class Switchboard:
         self.bound = sorted(bound, key=lambda pair: (not pair[0].static, pair[0].name))
         self._schemas = schemas
         self._params_form = params_form
+        self._known: Cluster | None = None
+        self._found: dict[tuple[RuleRef, str], list[Param]] = {}
+        self._forms: dict[tuple[ParamKind, int], tuple[Json, Param | ConfigurationError]] = {}
 
     def find(self, request: Request, cluster: Cluster) -> Iterator[Found]:
         """All calls for a request, and what is to be said of policies that give none."""
@@ -203,11 +209,25 @@ class Switchboard:
             raise ConfigurationError(
                 "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"
             )
-        found = self._referenced(kind, ref, namespace if namespaced else "", cluster)
+        found = self._looked_up(binding.ref, kind, ref, namespace if namespaced else "", cluster)
         if not found and ref.not_found == DENY:
             raise ConfigurationError(
                 "no params found for policy binding with `Deny` parameterNotFoundAction"
             )
+        return found
+
+    def _looked_up(
+        self, binding: RuleRef, kind: ParamKind, ref: ParamRef, namespace: str, cluster: Cluster
+    ) -> list[Param]:
+        """The params of a binding in a namespace, which are looked up once."""
+        if cluster is not self._known:
+            self._known = cluster
+            self._found.clear()
+            self._forms.clear()
+        key = binding, namespace
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = self._referenced(kind, ref, namespace, cluster)
         return found
 
     def _referenced(
@@ -235,6 +255,20 @@ class Switchboard:
         return sorted(found, key=lambda param: (param.namespace, param.name))
 
     def _param(self, kind: ParamKind, namespace: str, value: Json) -> Param:
+        """An object as params, once, whoever refers to it."""
+        # With the object itself, so that no other can take its identity.
+        _, made = self._forms.setdefault((kind, id(value)), (value, _UNREAD))
+        if made is _UNREAD:
+            try:
+                made = self._read(kind, namespace, value)
+            except ConfigurationError as error:
+                made = error
+            self._forms[kind, id(value)] = value, made
+        if isinstance(made, ConfigurationError):
+            raise made
+        return made
+
+    def _read(self, kind: ParamKind, namespace: str, value: Json) -> Param:
         built_in = self._schemas.kind(kind.api_version, kind.kind) is not None
         try:
             value = self._params_form({**value, "apiVersion": kind.api_version})

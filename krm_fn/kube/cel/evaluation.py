@@ -42,11 +42,12 @@ class Pool:
 
 def pay_for(budget: Budget) -> None:
     """Let the run pay for what an evaluation did. Raises RunLimitError."""
-    work.spend(_EVALUATION + budget.used + budget.toiled)
+    work.spend(_EVALUATION + _COST * budget.used + budget.toiled)
 
 
-_EVALUATION: Final = 30
-"""The steps that every evaluation takes."""
+_EVALUATION: Final = 60
+_COST: Final = 2
+"""The steps that every evaluation takes, and those of a unit of its cost."""
 
 
 class Evaluated(NamedTuple):

@@ -217,6 +217,8 @@ def _fields_of_variable(slot: int, steps: tuple[Step, ...]) -> Run:
             value = frame[slot]
             if type(value) is dict and only in value:
                 return value[only]
+            if type(value) is MapView and only in value.entries:
+                return value.member(only)
             return resolve(frame, value, steps)
 
         return run_one
@@ -226,6 +228,8 @@ def _fields_of_variable(slot: int, steps: tuple[Step, ...]) -> Run:
         for key in keys:
             if type(value) is dict and key in value:
                 value = value[key]
+            elif type(value) is MapView and key in value.entries:
+                value = value.member(key)
             else:
                 return resolve(frame, start, steps)
         return value
@@ -241,6 +245,8 @@ def _fields(base: Run, steps: tuple[Step, ...]) -> Run:
         for key in keys:
             if type(value) is dict and key in value:
                 value = value[key]
+            elif type(value) is MapView and key in value.entries:
+                value = value.member(key)
             else:
                 return resolve(frame, start, steps)
         return value

@@ -227,9 +227,16 @@ class MapView:
         if type(key) is not str:
             raise EvaluationError(f"unsupported map key type: {go_type(key)}")
         if key in self.entries:
-            shape = None if self.shape is None else self.shape.fields.get(key)
-            return view(self.entries[key], shape), True
+            return self.member(key), True
         return None, False
+
+    def member(self, key: str) -> Any:
+        """The value of a key that there is."""
+        value = self.entries[key]
+        kind = type(value)
+        if kind is not dict and kind is not list:
+            return value
+        return view(value, None if self.shape is None else self.shape.fields.get(key))
 
 
 def view(value: Any, shape: Shape | None = None) -> Any:
