@@ -75,9 +75,9 @@ def expand_paths(
 
     `where` is the field, for messages. Raises ConfigError.
     """
-    import glob  # where no path is named, it is not needed
-
     for path in paths:
+        import glob  # where no path is named, it is not needed
+
         root = _root_of(path, where, base)
         name = base.join(path)
         matches = sorted(glob.glob(name, recursive=True)) if glob.has_magic(path) else [name]
