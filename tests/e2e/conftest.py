@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import subprocess
 import sys
@@ -12,25 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-REQUIRED = [name for name in os.environ.get("KRM_FN_REQUIRE", "").split(",") if name]
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test marked `needs(tool)` skips where the tool is missing, and fails where CI names it."""
-    for item in items:
-        for mark in item.iter_markers("needs"):
-            for tool in mark.args:
-                if shutil.which(tool) is None and tool not in REQUIRED:
-                    item.add_marker(pytest.mark.skip(reason=f"{tool} is not on PATH"))
-
-
-@pytest.fixture(autouse=True)
-def _tools_are_there(request: pytest.FixtureRequest) -> None:
-    for mark in request.node.iter_markers("needs"):
-        for tool in mark.args:
-            if shutil.which(tool) is None:
-                pytest.fail(f"{tool} is named in KRM_FN_REQUIRE and is not on PATH")
 
 
 @dataclass(frozen=True)
