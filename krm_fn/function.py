@@ -6,7 +6,8 @@ around it: a ResourceList in, the list with results out, and an exit status.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Final, NamedTuple
 
 from krm_fn import limits, work
@@ -159,7 +160,7 @@ def admit(
     Raises KrmFnError for what cannot be read; what rules say is in the report.
     """
     report = Report()
-    with work.bounded(sum(len(stream.text) for stream in streams)):
+    with _bounded(streams, stages):
         for n in range(len(stages)):
             # Only to those who wrote the functionConfig is its twin among the items no object.
             config = function_config if not stages[n].is_image else None
@@ -170,6 +171,14 @@ def admit(
         report.objects.sort(key=lambda entry: order[entry.item])
     report.redactor = _redactor(streams, stages)
     return report
+
+
+def _bounded(
+    streams: Iterable[Stream], stages: Iterable[Stage]
+) -> AbstractContextManager[work.Work]:
+    """A run on what was read: the larger that is, the more its rules may do."""
+    size = sum(len(stream.text) for stream in streams)
+    return work.bounded(size + sum(stage.rules.size for stage in stages))
 
 
 def _redactor(streams: Sequence[Stream], stages: Sequence[Stage]) -> Redactor:
@@ -288,7 +297,8 @@ def lint(streams: Sequence[Stream], admission: Admission, rule_paths: Sequence[s
     stage = Stage(admission, collect(admission, [], None, rule_paths))
     known = known_cluster([], [stage])
     rules = stage.rules
-    _, findings = compile_rules(rules, admission, known.cluster, known.served, lint=True)
+    with _bounded([], [stage]):
+        _, findings = compile_rules(rules, admission, known.cluster, known.served, lint=True)
     report = Report(rules=len(rules.rules), with_changes=False)
     if any(stream.items for stream in streams):
         report = admit(streams, [stage], lint=True)

@@ -58,6 +58,8 @@ class RuleSet:
     configurations: list[Item] = field(default_factory=list)
     """Admissions in rule sources; those beside an image's rules say how they are meant."""
     findings: list[Finding] = field(default_factory=list)
+    size: int = 0
+    """The bytes that were read from files."""
     _known: dict[tuple[str, str, str, str], Rule] = field(default_factory=dict)
 
     def add(
@@ -276,6 +278,7 @@ def _add_files(
                 data = file.read()
         except OSError as error:
             raise ConfigError(f"{error.strerror}", name) from None
+        rules.size += len(data)
         found += rules.add_documents(data, name, base=base_of(name) if base is None else base)
     if not found:
         raise ConfigError(f"{path} holds no rule {looked_in()}")
@@ -296,6 +299,7 @@ def _add_static(rules: RuleSet, options: Admission) -> None:
                     data = file.read()
             except OSError as error:
                 raise ConfigError(f"{error.strerror}", name) from None
+            rules.size += len(data)
             rules.add_static(data, name)
 
 

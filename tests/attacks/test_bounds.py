@@ -6,13 +6,16 @@ Nothing is super-linear in one value, rule, operation or object: steps are count
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from krm_fn import limits, work
-from krm_fn.function import Done, run
+from krm_fn.config.admission import Admission
+from krm_fn.errors import RunLimitError
+from krm_fn.function import Done, lint, run
 from krm_fn.report.linediff import unified
 from tests.steps import assert_linear
 
@@ -95,6 +98,53 @@ def test_nobody_passes_because_the_run_has_no_steps_left(monkeypatch: pytest.Mon
         policy = validating(NESTED, failurePolicy=failure_policy)
         done = admit(policy, [config_map(f"c{n}") for n in range(20)], mode="Audit")
         assert (done.status, done.stdout) == (1, b"")
+
+
+MACROS = "object.?a" + ".optMap(x, x)" * 8 + ".hasValue()"
+"""Each of them doubles what it is called on."""
+
+
+def test_compiling_counts_for_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "RUN_STEPS", 1_000_000)
+    conditions = [{"name": f"c{n}", "expression": f"{MACROS} || {n} > 0"} for n in range(20)]
+    done = admit(validating("true", matchConditions=conditions), [config_map("a")])
+    assert (done.status, done.stdout) == (1, b"")
+    assert done.stderr.startswith("error the rules take more than ")
+
+
+def test_linting_counts_as_a_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(limits, "RUN_STEPS", 1_000_000)
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(yaml.safe_dump_all(validating(" && ".join([MACROS] * 20))))
+    with pytest.raises(RunLimitError):
+        lint([], Admission(), [str(rules)])
+
+
+def test_rules_in_files_have_a_share_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(limits, "RUN_STEPS", 20_000)
+    expression = " && ".join(["object.metadata.name.size() > 0"] * 100)
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(yaml.safe_dump_all(validating("false || " + expression)))
+    lint([], Admission(), [str(rules)])
+
+
+def test_variables_are_compiled_in_a_time_in_proportion_to_their_number() -> None:
+    def compiled(n: int) -> None:
+        variables = [{"name": "v0", "expression": "1"}]
+        for i in range(1, n):
+            variables.append({"name": f"v{i}", "expression": f"variables.v{i - 1} + 1"})
+        assert admit(validating("true", variables=variables), [config_map("a")]).status == 0
+
+    assert_linear(compiled, 50)
+
+
+def test_errors_in_a_long_line_are_not_told_with_all_of_it() -> None:
+    done = admit(validating(" && ".join(f"x{n}" for n in range(2_000))), [config_map("a")])
+    assert done.status == 1
+    assert "more characters" in done.stderr
+    assert len(done.stderr) < 10_000
 
 
 def test_a_large_input_has_a_share_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -190,9 +190,16 @@ _SCHEMAS: Final = Schemas()
 _TYPED: Final = Served(_SCHEMAS)
 
 
+_MESSAGE: Final = 5_000
+"""Characters of what is wrong: each of a hundred errors shows the line that it is in."""
+
+
 def _problem(rule: Rule, problem: Problem) -> str:
     field_name = format_path(problem.path)
-    text = problem.message if problem.whole else f"{field_name}: {problem.message}"
+    message = problem.message
+    if len(message) > _MESSAGE:
+        message = f"{message[:_MESSAGE]}... {len(message) - _MESSAGE:,} more characters"
+    text = message if problem.whole else f"{field_name}: {message}"
     place = rule.place(problem.path)
     lines = text.replace("\n", "\n  ")
     return f"{place}: {rule.ref}: {lines}" if place else f"{rule.ref}: {lines}"

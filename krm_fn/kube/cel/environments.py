@@ -204,8 +204,11 @@ def environment(
 
 
 def with_variables(known: Environment, fields: Mapping[str, Type]) -> Environment:
-    """The environment with `variables`, whose fields have the given types."""
-    declared = _Declared({_VARIABLES: dict(fields)})
+    """The environment with `variables`, whose fields have the given types.
+
+    `fields` is asked while an expression is compiled, so that it may grow from one to the next.
+    """
+    declared = _Declared({_VARIABLES: fields})
     return known.extend({"variables": t.struct(_VARIABLES)}, providers=[declared])
 
 

@@ -31,15 +31,15 @@ class Variables:
     """
 
     def __init__(self, environment: Environment) -> None:
-        self._environment = environment
         self.types: dict[str, Type] = {}
+        self._environment = self.extend(environment)
         self.programs: dict[str, Compiled] = {}
 
     def add(self, name: str, expression: str) -> Compiled:
         """Compile one variable; an error is kept and returned, not raised."""
         compiled: Compiled
         try:
-            compiled = self.extend(self._environment).compile(expression)
+            compiled = self._environment.compile(expression)
         except CompileError as error:
             compiled = error
         failed = isinstance(compiled, CompileError)

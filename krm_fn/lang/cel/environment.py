@@ -7,9 +7,10 @@ number of bindings. Both are immutable.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any, Final
 
-from krm_fn import limits
+from krm_fn import limits, work
 from krm_fn.errors import CompileError, EvaluationError, LimitError
 from krm_fn.lang.cel import formatting
 from krm_fn.lang.cel import types as t
@@ -52,6 +53,10 @@ class _Structs:
     def __init__(self, idents: Mapping[str, Type], providers: Sequence[TypeProvider]) -> None:
         self._idents = idents
         self._providers = (*providers, WellKnown())
+
+    def and_of(self, providers: Sequence[TypeProvider]) -> _Structs:
+        """These and those of more providers, which are asked last."""
+        return _Structs(self._idents, (*self._providers[:-1], *providers))
 
     def ident(self, name: str) -> Type | None:
         return self._idents.get(name)
@@ -125,6 +130,8 @@ class Environment:
         providers: Sequence[TypeProvider] = (),
     ) -> Environment:
         """This environment and more."""
+        if not libraries:
+            return self._declaring(variables or {}, providers)
         return Environment(
             {**self._variables, **(variables or {})},
             (*self._libraries, *libraries),
@@ -133,6 +140,16 @@ class Environment:
             validate=self._validate,
             estimator=self._estimator,
         )
+
+    def _declaring(
+        self, variables: Mapping[str, Type], providers: Sequence[TypeProvider]
+    ) -> Environment:
+        """More variables and types; the functions stay what they are."""
+        made = copy(self)
+        made._variables = {**self._variables, **variables}
+        made._providers = (*self._providers, *providers)
+        made._structs = self._structs.and_of(providers)
+        return made
 
     def parse(self, text: str) -> Node:
         """The tree of an expression, macros expanded; raises CompileError."""
@@ -158,6 +175,8 @@ class Environment:
 
     def _compile(self, source: Source, tree: Node, returns: Sequence[Type]) -> Program:
         issues = Issues(source)
+        nodes = walk(tree)
+        work.spend(_COMPILED + _NODE * len(nodes))
         checked = check(
             tree,
             self._variables,
@@ -167,7 +186,7 @@ class Environment:
             cross_numeric=self._cross_numeric,
         )
         if not issues:
-            self._check_literals(tree, checked, issues)
+            self._check_literals(nodes, checked, issues)
         if issues:
             raise CompileError(COMPILATION_FAILED + issues.text())
         kind = checked.types[tree]
@@ -181,8 +200,7 @@ class Environment:
             raise CompileError(message)
         return Program(source.text, tree, checked, self._structs, self._estimator)
 
-    def _check_literals(self, tree: Node, checked: Checked, issues: Issues) -> None:
-        nodes = walk(tree)
+    def _check_literals(self, nodes: Sequence[Node], checked: Checked, issues: Issues) -> None:
         exempt: frozenset[Node] = frozenset()
         if "format" in self._functions and self._validate:
             exempt = formatting.exempt(nodes, checked)
@@ -206,6 +224,10 @@ class Environment:
         except EvaluationError:
             issues.report(argument.pos, f"invalid {node.function} argument")
 
+
+_COMPILED: Final = 500
+_NODE: Final = 100
+"""What it takes to compile an expression, in steps of the run; macros make many nodes of little."""
 
 _CHECKED: Final = frozenset({"duration", "timestamp", "matches"})
 

@@ -8,8 +8,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Final
 
+from krm_fn import work
+
 _SNIPPET: Final = 16_384
 _MOST: Final = 100
+_SHOWN_PER_STEP: Final = 4
+"""Each error shows its line again, which may be long."""
 NO_POSITION: Final = -1
 
 
@@ -65,7 +69,9 @@ class Issues:
         shown = [self._show(location, message) for location, message in kept]
         if len(self._found) > _MOST:
             shown.append(f"{len(self._found) - _MOST} more errors were truncated")
-        return "\n".join(shown)
+        text = "\n".join(shown)
+        work.spend(len(text) // _SHOWN_PER_STEP)
+        return text
 
     def _show(self, location: tuple[int, int], message: str) -> str:
         number, column = location

@@ -304,6 +304,16 @@ def test_conditions_are_evaluated_again_after_a_webhook_changed_the_object(
     assert call([policy, REMOVES_A_LABEL], [untouched])[0].status == 0
 
 
+def test_what_comes_after_a_denial_is_marked_and_the_denial_is_not() -> None:
+    fails = [mutating(apply("Object{data: object.none}"), name=name) for name in ("a", "b")]
+    denies = [validating({"expression": "false", "message": "no"}, name=n) for n in ("c", "d")]
+    _, answer = call([*fails, *denies], [config_map()])
+    marked = "after a denial; the API server would not have come this far: "
+    told = messages(answer, "error")
+    assert [message.startswith(marked) for message in told] == [False, False, True, True]
+    assert told[2] == (f"{marked}ValidatingAdmissionPolicy 'c' with binding 'c' denied request: no")
+
+
 def test_a_denial_is_told_once_though_another_policy_changed_the_object() -> None:
     fails = mutating(apply("Object{data: object.none}"), name="b", reinvocationPolicy="IfNeeded")
     _, answer = call([LABEL, fails], [config_map()])
