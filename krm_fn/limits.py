@@ -21,6 +21,9 @@ NESTING: Final = 1_000
 LISTS: Final = 32
 """How deep lists of objects may stand in objects."""
 
+TAG_DIRECTIVES: Final = 1_000
+"""`%TAG` directives of one text."""
+
 ALIAS_FACTOR: Final = 10
 """Expanded aliases may make a document at most this many times larger (in nodes) than written."""
 
@@ -106,7 +109,8 @@ QUANTITY_EXPONENT: Final = 1_000
 """The largest exponent of one quantity, such as 3 in 1e3; upstream computes without end."""
 
 STRICT_FINDINGS: Final = 100
-"""Unknown fields that are told of one object, as the API server does."""
+"""Unknown fields that are told of one object, as the API server does; and words that readers take
+differently."""
 
 WASM_MODULE: Final = 64 * 1024 * 1024
 """The largest WebAssembly module, in bytes."""

@@ -19,9 +19,10 @@ from krm_fn.admission.views import HiddenAnnotations
 from krm_fn.config.admission import Admission, ObjectForm
 from krm_fn.config.dialects import DIALECTS, DialectEntry, is_target
 from krm_fn.config.sources import RuleSet, Stage
-from krm_fn.errors import ConfigError
+from krm_fn.errors import ConfigError, InputError
 from krm_fn.kube.resources import built_in_groups, from_crd, is_removed
 from krm_fn.paths import Base, check_inside, expand_paths, manifests
+from krm_fn.reading import read_file
 from krm_fn.values import Json, Path, equal, get
 from krm_fn.wire import Head, Item, read_stream
 from krm_fn.wire.stream import head_of
@@ -428,10 +429,10 @@ def _files(paths: Sequence[str], base: Base) -> Iterator[Json]:
         for name in manifests(path.name):
             check_inside(name, path.root, where)
             try:
-                with open(name, "rb") as file:
-                    yield from (item.value for item in read_stream(file.read(), name).items)
-            except OSError as error:
-                raise ConfigError(f"{where}: {name}: {error.strerror}") from None
+                data = read_file(name)
+            except InputError as error:
+                raise ConfigError(f"{where}: {error}") from None
+            yield from (item.value for item in read_stream(data, name).items)
 
 
 def is_namespace(head: Head) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
+from krm_fn import limits
 from krm_fn.admission import Cause, Chain, Cluster, Finding, RuleRef, Verdict, net_changes
 from krm_fn.admission.checks import idempotence
 from krm_fn.admission.cluster import Identity
@@ -232,7 +233,7 @@ def value_of(item: Item) -> Json:
 
 def _doubts(item: Item) -> Iterator[Finding]:
     """A warning for each word in an object that later readers may take for something else."""
-    for path, word, is_key in item.doubts:
+    for path, word, is_key in item.doubts[: limits.STRICT_FINDINGS]:
         if is_key:
             message = f"quote the key {word}: readers differ, and rules see it as a text"
         else:

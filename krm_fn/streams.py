@@ -17,11 +17,10 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NoReturn
 
-from krm_fn import limits
 from krm_fn.errors import InputError, OutputError
+from krm_fn.reading import read_all
 from krm_fn.saying import lines_of_text, log_line, one_line, visible
 
-_CHUNK: Final = 1 << 20
 SIGPIPE_STATUS: Final = 141
 """128 + SIGPIPE, what a shell shows of a program that died of it."""
 
@@ -83,20 +82,14 @@ def _stand_in(number: int, mode: int) -> int:
 
 def read_stdin() -> bytes:
     """All of standard input. Raises InputError where it cannot be read or is too large."""
-    data = bytearray()
     try:
         stream = sys.stdin.buffer
         _wait_for_it(stream)
-        while chunk := stream.read(_CHUNK):
-            data += chunk
-            if len(data) > limits.INPUT_BYTES:
-                most = limits.INPUT_BYTES // 2**20
-                raise InputError(f"larger than {most} MiB", "standard input")
+        return read_all(stream, "standard input")
     except OSError as error:
         closed = error.errno == errno.EBADF
         reason = "is closed" if closed else f"cannot be read: {error.strerror}"
         raise InputError(reason, "standard input") from None
-    return bytes(data)
 
 
 def write_stdout(parts: Iterable[bytes]) -> None:

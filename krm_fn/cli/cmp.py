@@ -42,6 +42,7 @@ from krm_fn.deadline import deadline, seconds_of
 from krm_fn.errors import InputError, KrmFnError
 from krm_fn.function import admit, staged
 from krm_fn.paths import WORKING_DIRECTORY, is_below, manifests
+from krm_fn.reading import read_file
 from krm_fn.report.model import Report, count
 from krm_fn.report.text import lines
 from krm_fn.saying import json_text, one_line
@@ -206,8 +207,7 @@ def _rendered(
     streams = []
     for name in _files(".", recurse=recurse):
         if not any(name == path or name.startswith(path + os.sep) for path in own):
-            with open(name, "rb") as file:
-                streams.append(read_stream(file.read(), name))
+            streams.append(read_stream(read_file(name), name))
     return streams
 
 

@@ -34,6 +34,7 @@ from krm_fn.errors import ConfigError, InputError, KrmFnError, OutputError
 from krm_fn.files import looked_in, working_directory, write_file
 from krm_fn.function import admit, stages_of
 from krm_fn.paths import base_of, manifests
+from krm_fn.reading import read_file
 from krm_fn.report import ci, jsonreport, text
 from krm_fn.report.model import Report
 from krm_fn.sdk import Severity
@@ -314,9 +315,9 @@ def admission_file(name: str) -> Admission:
 
 def _read_file(name: str, error: type[ConfigError] | type[InputError]) -> bytes:
     try:
-        return Path(name).read_bytes()
-    except OSError as problem:
-        raise error(f"{problem.strerror} {looked_in()}", name) from None
+        return read_file(name)
+    except InputError as problem:
+        raise error(f"{problem.message} {looked_in()}", name) from None
 
 
 def read_manifests(filenames: Sequence[str], kustomize: str | None) -> Iterator[Stream]:

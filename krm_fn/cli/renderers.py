@@ -8,20 +8,26 @@ have only so much time.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from krm_fn.deadline import at_end
 from krm_fn.errors import ConfigError, InputError, KrmFnError
+from krm_fn.reading import read_all
 from krm_fn.wire.compose import compose
 
 KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """Source: kustomize api/konfig RecognizedKustomizationFileNames."""
 
 CHART: Final = "Chart.yaml"
+
+_SAID: Final = 64 * 1024
+"""Bytes of standard error that are told where a program fails."""
 
 _running: list[subprocess.Popen[bytes]] = []
 
@@ -62,20 +68,27 @@ def helm(
 def _output(
     command: list[str], name: str, folder: str, environment: Mapping[str, str] | None = None
 ) -> bytes:
-    process = subprocess.Popen(  # noqa: S603
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, **(environment or {})},
-    )
-    _running.append(process)
-    try:
-        output, said = process.communicate()
-    finally:
-        _running.remove(process)
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(  # noqa: S603
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            env={**os.environ, **(environment or {})},
+        )
+        _running.append(process)
+        try:
+            with process.stdout or io.BytesIO() as printed:
+                output = read_all(printed, name)
+        except InputError:
+            process.kill()
+            raise
+        finally:
+            process.wait()
+            _running.remove(process)
+        said.seek(0)
+        reason = " ".join(said.read(_SAID).decode(errors="replace").split())
     if process.returncode:
-        reason = " ".join(said.decode(errors="replace").split())
         raise InputError(f"{name} failed: {reason or f'status {process.returncode}'}", folder)
     return output
 

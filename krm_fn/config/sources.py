@@ -36,6 +36,7 @@ from krm_fn.paths import (
     expand_paths,
     manifests,
 )
+from krm_fn.reading import read_file
 from krm_fn.values import Json, equal
 from krm_fn.wire import Item, Origin, read_stream
 from krm_fn.wire.words import KUBECTL, TEXTS, UNDECIDED
@@ -274,10 +275,9 @@ def _add_files(
         if root is not None:
             check_inside(name, root, where)
         try:
-            with open(name, "rb") as file:
-                data = file.read()
-        except OSError as error:
-            raise ConfigError(f"{error.strerror}", name) from None
+            data = read_file(name)
+        except InputError as error:
+            raise ConfigError(error.message, name) from None
         rules.size += len(data)
         found += rules.add_documents(data, name, base=base_of(name) if base is None else base)
     if not found:

@@ -125,7 +125,12 @@ GO_YAML: Final = Reader()
 
 
 def parser(text: str) -> Any:
-    """libyaml's event parser over `text` (which must not start with a BOM)."""
+    """libyaml's event parser over `text` (which must not start with a BOM).
+
+    Raises YamlError for more directives than libyaml can compare with each other in time.
+    """
+    if text.count("\n%TAG") > limits.TAG_DIRECTIVES:
+        raise YamlError(f"more than {limits.TAG_DIRECTIVES} %TAG directives", 1)
     return CParser(text)
 
 
@@ -183,6 +188,15 @@ def compose_first(text: str, reader: Reader = GO_YAML) -> Node | None:
     except yaml.YAMLError as error:
         raise parse_error(error, text) from None
     return roots[0] if roots else None
+
+
+_FREE_EXPANSION: Final = 10_000
+"""Nodes that aliases may always expand to."""
+
+_TOO_FAR: Final = (
+    "aliases expand to far more than what is written here "
+    f"(at most {limits.ALIAS_FACTOR} times and {limits.ALIAS_NODES:,} nodes)"
+)
 
 
 class _Composer:
@@ -332,18 +346,18 @@ class _Composer:
         if not size:
             raise self._error(f"anchor {event.anchor!r} value contains itself", event)
         node = AliasNode(event.start_mark.index, event.end_mark.index, target)
-        self.expanded += size
         self.written += 1
-        if self.expanded > limits.ALIAS_NODES or (
-            self.expanded > 10_000
-            and self.expanded > limits.ALIAS_FACTOR * max(self.written, len(self.text) // 10)
-        ):
-            raise self._error(
-                "aliases expand to far more than what is written here "
-                f"(at most {limits.ALIAS_FACTOR} times and {limits.ALIAS_NODES:,} nodes)",
-                event,
-            )
+        if self._expands_too_far(size):
+            raise self._error(_TOO_FAR, event)
         return node
+
+    def _expands_too_far(self, size: int) -> bool:
+        """Count the nodes that an alias or a merge puts in another place, too."""
+        self.expanded += size
+        if self.expanded <= _FREE_EXPANSION:
+            return False
+        written = max(self.written, len(self.text) // 10)
+        return self.expanded > min(limits.ALIAS_NODES, limits.ALIAS_FACTOR * written)
 
     def _unusual_pair(self, mapping: MappingNode, key: Node, value: Node) -> None:
         if type(key.value) is MergeKey:
@@ -441,6 +455,10 @@ class _Composer:
     def _sources(self, key: Node, value: Node) -> list[MappingNode]:
         """The maps that a merge names: one, or the elements of a list that stands right there."""
         nodes = value.items if type(value) is SequenceNode else [value]
+        # What an alias brings was counted when it was met.
+        written_here = sum(len(node.value) for node in nodes if type(node) is MappingNode)
+        if self._expands_too_far(written_here):
+            raise YamlError(_TOO_FAR, self._line(key.start))
         sources = [node.target if type(node) is AliasNode else node for node in nodes]
         if any(type(source) is not MappingNode for source in sources):
             raise YamlError(

@@ -89,7 +89,9 @@ class Region:
 
     @property
     def column(self) -> int:
-        return self.start - line_start(self.text, self.start)
+        """What the lines of the object are indented by; nothing in flow style, which may have a
+        line of any length before it."""
+        return 0 if self.flow else self.start - line_start(self.text, self.start)
 
     def quotes_keys(self) -> bool:
         """Whether the object is in flow style as JSON has it."""
@@ -433,9 +435,11 @@ class _Editor:
             start, end = self._start(node), self._end(node)
             if start == end:
                 # Nothing stands there: `{a}`, `{"a":}` or `{a: }`.
-                gap = self.text[line_start(self.text, start) : start]
-                colon = "" if gap.rstrip().endswith(":") else ":"
-                text = f"{colon}{' ' if colon or gap.endswith(':') else ''}{text}"
+                behind = start
+                while self.text[behind - 1 : behind] in (" ", "\t"):
+                    behind -= 1
+                colon = "" if self.text[behind - 1] == ":" else ":"
+                text = f"{colon}{' ' if colon or behind == start else ''}{text}"
             self.edits.append((start, end, text))
         elif slot.kind == "root":
             raise CannotEdit("the root is written anew as a whole")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -39,6 +39,8 @@ class JsonStream(Stream):
         self._members: dict[str, tuple[int, jsontext.JsonValue]] = {}
         self._lists: list[tuple[jsontext.JsonValue, list[jsontext.JsonValue]]] = []
         """Lists of objects, each with its elements."""
+        self._starts: dict[int, dict[str | int, int]] = {}
+        """Where members start, of each collection (by where it starts) that was asked for."""
         self._documents = list(jsontext.documents(text))
         for n, document in enumerate(self._documents):
             kind = document.value.get("kind") if type(document.value) is dict else None
@@ -143,15 +145,19 @@ class JsonStream(Stream):
         return self._line(start)
 
     def _member(self, start: int, step: str | int) -> int | None:
-        if self.text[start] == "{" and isinstance(step, str):
+        """Where a member of the collection at `start` starts."""
+        members = self._starts.get(start)
+        if members is None:
+            members = self._starts[start] = dict(self._members_at(start))
+        return members.get(step)
+
+    def _members_at(self, start: int) -> Iterator[tuple[str | int, int]]:
+        if self.text[start] == "{":
             for key, _, value in jsontext.members(self.text, start):
-                if key == step:
-                    return value.start
-        elif self.text[start] == "[" and isinstance(step, int):
+                yield key, value.start
+        elif self.text[start] == "[":
             for n, value in enumerate(jsontext.elements(self.text, start)):
-                if n == step:
-                    return value.start
-        return None
+                yield n, value.start
 
     def _render(self, results: Sequence[Json]) -> str:
         edits: list[TextEdit] = []
@@ -169,18 +175,20 @@ class JsonStream(Stream):
                 edits.append((found.start, found.end, body))
                 done.append((found.start, found.end))
         ends = [end for _, end in done]
-        for siblings, elements in self._lists:
+        dropped = {item.found.start for item in self.items if item.dropped}
+        for siblings, elements in self._lists if dropped else ():
             n = bisect_right(ends, siblings.start)
             if n == len(done) or siblings.start < done[n][0]:
-                edits += self._drop(elements)
-        edits += self._drop([d for d in self._documents if d is not self._root])
+                edits += self._drop(elements, dropped)
+        edits += self._drop([d for d in self._documents if d is not self._root], dropped)
         edits += self._add()
         if self._root is not None:
             edits += self._write_results(self._root, results)
         return apply_edits(self.text, edits, 0, len(self.text))
 
-    def _drop(self, siblings: list[jsontext.JsonValue]) -> list[TextEdit]:
-        dropped = self._dropped()
+    @staticmethod
+    def _drop(siblings: list[jsontext.JsonValue], dropped: set[int]) -> list[TextEdit]:
+        """Take out those that start at these places."""
         gone = [n for n, found in enumerate(siblings) if found.start in dropped]
         if not gone:
             return []

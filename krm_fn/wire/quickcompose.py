@@ -149,6 +149,8 @@ def _read_line(line: str) -> _Line | None:
     if name is None and plain is not None:
         return None
     where = [n for n, c in enumerate(spaces + dashes) if c == "-"]
+    if len(where) > _FLOW_DEPTH:
+        return None
     if not rest or rest[0] == "#":
         return _Line(column, where, name, key, None, None) if name is not None else None
     value = _read_value(line, match.start(6), rest)
@@ -215,6 +217,7 @@ def _read_flow(line: str, at: int, depth: int) -> _Flow | None:
     closing = "]" if line[at] == "[" else "}"
     keys: list[Any] | None = [] if closing == "}" else None
     values: list[Any] = []
+    names: set[str] = set()
     start = at
     at = _skip(line, at + 1)
     if line[at : at + 1] == closing:
@@ -224,8 +227,9 @@ def _read_flow(line: str, at: int, depth: int) -> _Flow | None:
             key = _flow_scalar(line, at)
             if key is None or type(key[2]) is not str or line[key[1] : key[1] + 2] != ": ":
                 return None
-            if any(key[2] == other[2] for other in keys) or key[1] - at > _LONGEST:
+            if key[2] in names or key[1] - at > _LONGEST:
                 return None
+            names.add(key[2])
             keys.append(key)
             at = _skip(line, key[1] + 1)
         value = _flow_value(line, at, depth)

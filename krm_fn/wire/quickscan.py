@@ -331,11 +331,16 @@ def _open_places(text: str, begin: int, end: int) -> Iterator[int]:
 
 
 def _doubtful_lines(text: str) -> Iterator[str]:
-    for match in _DOUBTFUL.finditer(text):
+    """The lines of which something may open. The first place on a line decides, since a comment
+    reaches to its end: a line is gone over once, however many such places it has."""
+    match = _DOUBTFUL.search(text)
+    while match:
         line = text.rfind("\n", 0, match.start()) + 1
+        stop = text.find("\n", match.start())
+        stop = stop if stop >= 0 else len(text)
         if not _COMMENT.match(text, line, match.start()):
-            stop = text.find("\n", line)
-            yield text[line : stop if stop >= 0 else len(text)]
+            yield text[line:stop]
+        match = _DOUBTFUL.search(text, stop)
 
 
 def _head(text: str, start: int, limit: int, lines: _Lines) -> Head | None:

@@ -155,7 +155,7 @@ class _Scanner:
 
     def _object(self, event: Any, depth: int) -> Found:
         """Note a node that may be an object, and the objects in its list `items`."""
-        before = self.anchors, self.aliases
+        around = self.anchors, self.aliases
         self.anchors, self.aliases = set(), set()
         self._note(event)
         kind = type(event)
@@ -174,9 +174,11 @@ class _Scanner:
             value = resolve_go_yaml(event.value) if plain else ""
             found.shape = _SHAPES.get(type(value), "text")
         found.anchors, found.aliases = frozenset(self.anchors), frozenset(self.aliases)
-        # What an earlier sibling has anchored is not outside of their parent.
-        self.aliases = before[1] | (self.aliases - before[0])
-        self.anchors = before[0] | self.anchors
+        # What an earlier sibling has anchored is not outside of their parent. Added in place: there
+        # may be as many siblings as anchors.
+        around[1].update(self.aliases - around[0])
+        around[0].update(self.anchors)
+        self.anchors, self.aliases = around
         return found
 
     def _mapping(self, event: Any, found: Found, depth: int) -> None:

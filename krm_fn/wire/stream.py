@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from krm_fn import limits
 from krm_fn.errors import InputError
-from krm_fn.values import MISSING, Json, Path, equal, with_at
+from krm_fn.values import MISSING, Json, Path, equal
 from krm_fn.wire import lists
 from krm_fn.wire.compose import YamlError
 from krm_fn.wire.scan import Head, is_misspelt
@@ -173,18 +173,17 @@ class Item:
     @property
     def own_value(self) -> Json:
         """The object as it now is, without those in its `items` that are items of their own."""
-        value = self.value
-        for path in reversed(self.elements):
-            value = with_at(value, path, MISSING)
+        value = _with_all(self.value, dict.fromkeys(self.elements, MISSING))
         return value if value.get("items") or not self.elements else omitting(value, ("items",))
 
     def written(self, value: Json) -> Json:
         """An object as it is to stand in the text: with its elements as they now are, and without
         what it takes from the object around it."""
-        for path, element in reversed(self.elements.items()):
-            new = MISSING if element.dropped else element.written(element.value)
-            value = with_at(value, path, new)
-        return omitting(value, self.inherited)
+        elements = {
+            path: MISSING if element.dropped else element.written(element.value)
+            for path, element in self.elements.items()
+        }
+        return omitting(_with_all(value, elements), self.inherited)
 
     @property
     def final(self) -> Json:
@@ -226,6 +225,24 @@ class Around(NamedTuple):
     """Where it stands in that item."""
     depth: int
     """How many lists it stands in."""
+
+
+def _with_all(value: Any, members: Mapping[Path, Any]) -> Any:
+    """A value with others in these places, MISSING for none; each list is copied once."""
+    if () in members:
+        return members[()]
+    below: dict[str | int, dict[Path, Any]] = {}
+    for path, member in members.items():
+        below.setdefault(path[0], {})[path[1:]] = member
+    if not below:
+        return value
+    if type(value) is list:
+        elements = [
+            _with_all(element, below[n]) if n in below else element
+            for n, element in enumerate(value)
+        ]
+        return [element for element in elements if element is not MISSING]
+    return {**value, **{key: _with_all(value[key], inner) for key, inner in below.items()}}
 
 
 def omitting(value: Json, keys: Collection[str]) -> Json:

@@ -284,8 +284,9 @@ class YamlStream(Stream):
                 anew.pop(unit.found.start, None)
             for found in anew.values():
                 edits += self._expand(found)
-            for siblings, parent in self._sibling_groups(whole):
-                edits += self._drop(siblings, parent)
+            starts = self._dropped()
+            for siblings, parent in self._sibling_groups(starts, whole):
+                edits += self._drop(siblings, parent, starts)
             edits += self._add()
             edits += self._write_results(results) if self._list else []
             text = apply_edits(self.text, edits, 0, len(self.text))
@@ -404,12 +405,13 @@ class YamlStream(Stream):
 
     # -------------------------------------------------------------------- dropping and adding
 
-    def _sibling_groups(self, whole: set[int]) -> list[tuple[list[Found], Found | None]]:
+    def _sibling_groups(
+        self, dropped: set[int], whole: set[int]
+    ) -> list[tuple[list[Found], Found | None]]:
         """Lists of objects of which at least one is to be dropped, each with its `items` node.
 
-        Not those in what is dropped itself, or is written as a `whole` (by where it starts).
+        Not those in what is dropped itself, or is written as a `whole`; by where these start.
         """
-        dropped = self._dropped()
         if not dropped:
             return []
         groups: list[tuple[list[Found], Found | None]] = []
@@ -418,14 +420,15 @@ class YamlStream(Stream):
         pending = [d.root for d in self.documents]
         while pending:
             found = pending.pop()
-            if found.items is not None and found.start not in dropped | whole:
+            if found.items is not None and found.start not in dropped and found.start not in whole:
                 pending += found.items.children
                 if any(child.start in dropped for child in found.items.children):
                     groups.append((found.items.children, found.items))
         return groups
 
-    def _drop(self, siblings: list[Found], parent: Found | None) -> list[TextEdit]:
-        dropped = self._dropped()
+    def _drop(
+        self, siblings: list[Found], parent: Found | None, dropped: set[int]
+    ) -> list[TextEdit]:
         gone = [n for n, found in enumerate(siblings) if found.start in dropped]
         if parent is None:
             return [self._document_span(n) for n in gone]

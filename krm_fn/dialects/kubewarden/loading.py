@@ -27,7 +27,8 @@ from krm_fn.dialects.kubewarden.reads import Reads
 from krm_fn.dialects.kubewarden.resource import MemberSpec, PolicyResource
 from krm_fn.dialects.kubewarden.sections import read_module
 from krm_fn.dialects.kubewarden.signatures import read_verification
-from krm_fn.errors import ConfigError
+from krm_fn.errors import ConfigError, InputError
+from krm_fn.reading import read_file
 from krm_fn.values import Json
 
 
@@ -134,10 +135,10 @@ def _answers(path: str) -> Answers:
     if not path:
         return Answers()
     try:
-        with open(path, "rb") as file:
-            return read_answers(file.read(), path)
-    except OSError as error:
-        raise ConfigError(f"kubewarden.answers: {path}: {error.strerror}") from None
+        data = read_file(path)
+    except InputError as error:
+        raise ConfigError(f"kubewarden.answers: {error}") from None
+    return read_answers(data, path)
 
 
 def _capabilities(patterns: Sequence[str]) -> Capabilities:

@@ -25,6 +25,7 @@ from krm_fn.dialects.kubewarden.signatures import (
 from krm_fn.errors import ConfigError
 from krm_fn.files import make_folders, write_file
 from krm_fn.paths import WORKING_DIRECTORY, Base, expand_path
+from krm_fn.reading import open_file
 
 LOCK: Final = "policies.lock.json"
 STORE: Final = ".krm-fn/modules"
@@ -97,14 +98,14 @@ class Store:
 
 def read_bounded(path: str) -> bytes:
     """A file of at most one byte more than a module may have."""
-    with open(path, "rb") as file:
+    with open_file(path) as file:
         return file.read(limits.WASM_MODULE + 1)
 
 
 def read_lock(path: str) -> dict[str, str]:
     """Digests by URL; empty where there is no lock. Raises ConfigError."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open_file(path) as file:
             found: Any = json.load(file)
     except FileNotFoundError:
         return {}
