@@ -295,10 +295,9 @@ def _add_static(rules: RuleSet, options: Admission) -> None:
                 continue
             check_inside(name, path.root, where)
             try:
-                with open(name, "rb") as file:
-                    data = file.read()
-            except OSError as error:
-                raise ConfigError(f"{error.strerror}", name) from None
+                data = read_file(name)
+            except InputError as error:
+                raise ConfigError(error.message, name) from None
             rules.size += len(data)
             rules.add_static(data, name)
 

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Protocol
 
 from krm_fn import limits
 from krm_fn.errors import KrmFnError
+from krm_fn.reading import read_all
 from krm_fn.sdk.object import KubeObject, KubeObjects, Predicate
 from krm_fn.sdk.resourcelist import ResourceList, parse_resource_list
 from krm_fn.sdk.result import Results
@@ -114,7 +115,7 @@ def execute(processor: ResourceListProcessor, source: BinaryIO, target: BinaryIO
 
     Raises KrmFnError after writing in that case; nothing is written where the input cannot be read.
     """
-    output, failure = _evaluate(processor, source.read())
+    output, failure = _evaluate(processor, read_all(source))
     target.write(output)
     target.flush()
     if failure is not None:

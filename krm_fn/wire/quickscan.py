@@ -120,6 +120,7 @@ class _Root(Found):
         self.anchors = other.anchors
         self.aliases = other.aliases
         self.odd = other.odd
+        self.misspelt = other.misspelt
 
     @property
     def end(self) -> int:
@@ -155,6 +156,8 @@ def _around(text: str, key: int, begin: int, end: int) -> Document | None:
     width, height = end - begin, text.count("\n", begin, end)
     for other in root.entries.values():
         _move(other, begin, width, height)
+    if root.misspelt is not None and root.misspelt[1] > text.count("\n", 0, begin):
+        root.misspelt = root.misspelt[0], root.misspelt[1] + height
     if root.end >= begin:
         root.end += width
     if document.end >= begin:
@@ -174,6 +177,8 @@ def _move(entry: Entry, begin: int, width: int, height: int) -> None:
         found.line += height
         if found.after_key:
             found.after_key += width
+        if found.misspelt is not None:
+            found.misspelt = found.misspelt[0], found.misspelt[1] + height
         pending += found.children
         if found.items is not None:
             pending.append(found.items)

@@ -1,12 +1,14 @@
 """Reading by lines finds what reading exactly finds, in any list that the latter accepts.
 
 Two generators: one lays out manifests as people and tools do, in many styles, so that nearly all
-take the quick way; the other damages such lists with what could hide an item or forge one. Where
-both find something it must be the same: spans, lines, heads, anchors.
+take the quick way; the other damages such lists with what could hide an item or forge one, or with
+what later readers take differently. Where both find something it must be the same: spans, lines,
+heads, anchors; and objects, what is in doubt about them, and every byte after a change.
 """
 
 from __future__ import annotations
 
+import os
 import random
 from typing import Any
 
@@ -17,10 +19,11 @@ from hypothesis import strategies as st
 
 from krm_fn.errors import InputError
 from krm_fn.values import equal
-from krm_fn.wire import read_stream
+from krm_fn.wire import read_stream, yamlstream
 from krm_fn.wire.compose import MappingNode, Node, ScalarNode, SequenceNode, compose
 from krm_fn.wire.quickcompose import quick_compose
 from krm_fn.wire.quickscan import QuickFound, quick_scan
+from krm_fn.wire.reading import SWITCH
 from krm_fn.wire.scan import Document, Found, scan
 
 SEEDS = st.integers(min_value=0, max_value=2**48)
@@ -29,6 +32,7 @@ SEEDS = st.integers(min_value=0, max_value=2**48)
 
 NAMES = ["web", "api-1", "x.y", "1a", "system:node", "0x1", "12", "true", "null", "n", "a_b"]
 KINDS = ["Deployment", "Pod", "Shop", "Service", "ConfigMap", "Role"]
+WORDS = ["yes", "No", "on", "OFF", "y", "N", "!!bool yes"]
 PLAINS = ["1", "a b", "nginx:1.25", "it's", "a#b", "x, y", "-1", "http://a/b?c=d&e", "5%", "a: b"]
 QUOTED = ['"a"', "'a'", '"a # b"', "'it''s'", '"\\"x\\" y"', "'- kind: Pod'", '"[not, open"', "''"]
 FLOWS = ["[]", "{}", "[a, b]", "{cpu: 1, memory: 2Mi}", "[\"a\", 'b']", "{a: [b, {c: d}]}"]
@@ -90,7 +94,7 @@ class Writer:
         elif choice < 0.8:
             self.add(column, f"{key}: {rng.choice(QUOTED)}")
         else:
-            plain = rng.choice(PLAINS)
+            plain = rng.choice(WORDS if rng.random() < 0.05 else PLAINS)
             self.add(column, f"{key}: {plain if ': ' not in plain else repr(plain)}")
 
     def block_scalar(self, column: int, key: str) -> None:
@@ -119,11 +123,24 @@ class Writer:
                 self.metadata(inner)
             elif rng.random() < 0.7:
                 self.value(inner, key, 3)
+        if rng.random() < 0.05:
+            self.elements(inner)
         for n in range(first, len(self.lines)):
             line = self.lines[n]
             if line.startswith(" " * inner) and line[inner] not in " #":
                 self.lines[n] = line[: self.column] + "- " + line[inner:]
                 return
+
+    def elements(self, column: int) -> None:
+        """Objects in an object."""
+        rng = self.rng
+        self.add(column, "items:")
+        for n in range(rng.randrange(3)):
+            self.add(column, f"- apiVersion: {rng.choice(['v1', 'apps/v1'])}")
+            if rng.random() < 0.8:
+                self.add(column + 2, f"kind: {rng.choice(KINDS)}")
+            self.add(column + 2, f"metadata: {{name: e{n}}}")
+            self.value(column + 2, "spec", 1)
 
     def metadata(self, column: int) -> None:
         rng = self.rng
@@ -283,6 +300,39 @@ LINES = [
     "  kind:\n    Pod",
     "  kind: |\n    Pod",
     "  kind: 'Pod\n    x'",
+    "  Kind: Pod",
+    "Kind: Pod",
+    "- Kind: Pod",
+    "  APIVERSION: v2",
+    '  "Kind": Pod',
+    "  kind: yes",
+    "    name: off",
+    "    namespace: no",
+    "  a: yes",
+    "  yes: a",
+    "  true: b",
+    '  "true": c',
+    "    on: d",
+    "  a: ! yes",
+    "  a: ! 5",
+    "  a: !!bool On",
+    "  a: [yes, {no: on}]",
+    "  <<: {kind: Pod}",
+    "  <<: {a: b}",
+    "  <<: [{a: b}, {a: c, yes: d}]",
+    "    <<: {name: x}",
+    "  a: {b: c, <<: {b: d}}",
+    "  a: {<<: {b: d}, b: c}",
+    "  items:\n  - {apiVersion: v1, kind: Pod}",
+    "  items: {a: b}",
+    "  items: [a]",
+    "  items: *x",
+    "  x: &x [{apiVersion: v1, kind: Pod}]",
+    "  l:\n  - ? a",
+    "  ? a",
+    "  x: |",
+    "  x: <<",
+    "---a: b",
 ]
 
 
@@ -316,7 +366,7 @@ def shape(found: Found) -> Any:
     """All that is known of a node, as plain values."""
     return (
         (found.start, found.end, found.line, found.shape, found.flow, found.head, found.after_key),
-        (sorted(found.anchors), sorted(found.aliases), found.odd),
+        (sorted(found.anchors), sorted(found.aliases), found.odd, found.misspelt),
         [shape(child) for child in found.children],
         None if found.items is None else shape(found.items),
         {key: (entry.start, shape(entry.value)) for key, entry in found.entries.items()},
@@ -381,6 +431,74 @@ def compare_object(source: str) -> bool:
     return True
 
 
+def outcome(data: bytes, switch: str, seed: int) -> Any:
+    """What a text means: its objects, what is in doubt, what is written after some changes."""
+    os.environ[SWITCH] = switch
+    try:
+        stream = read_stream(data)
+    except InputError:
+        return None
+    rng = random.Random(seed)
+    objects = []
+    for item in stream.items:
+        try:
+            value: Any = item.value
+        except InputError as error:
+            value = str(error)
+        outer = item.outer.place if item.outer is not None else ""
+        doubts = sorted(map(str, item.doubts))
+        objects.append((item.head, item.place, outer, list(item.elements), repr(value), doubts))
+        choice = rng.random()
+        if type(value) is dict and choice < 0.3:
+            item.replace({**value, "added": [1, "yes"]})
+        elif type(value) is dict and choice < 0.5:
+            kept = ("apiVersion", "kind", "items")
+            item.replace({k: v for k, v in value.items() if k in kept or rng.random() < 0.7})
+        elif choice < 0.6:
+            stream.drop(item)
+    try:
+        written: Any = stream.write([{"message": "m"}] if stream.is_resource_list else ())
+    except InputError as error:
+        written = str(error)
+    return objects, written
+
+
+def compare_meaning(text: str, seed: int) -> bool:
+    """A text by both ways of reading; answers whether it can be read."""
+    if seed % 3 == 0:
+        text = text.replace(
+            "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n",
+            "apiVersion: v1\nkind: List\n",
+        )
+    data = text.encode()
+    before, yamlstream.WORTH_IT = yamlstream.WORTH_IT, 0  # type: ignore[misc]
+    try:
+        reference = outcome(data, "reference", seed)
+        if reference is not None:
+            assert outcome(data, "", seed) == reference, text
+    finally:
+        yamlstream.WORTH_IT = before  # type: ignore[misc]
+        del os.environ[SWITCH]
+    return reference is not None
+
+
+@bounded(500)
+@given(SEEDS)
+def test_a_list_means_the_same_by_both_ways(seed: int) -> None:
+    compare_meaning(well_laid_out(seed), seed)
+
+
+@bounded(1_000)
+@given(SEEDS)
+def test_a_damaged_list_means_the_same_by_both_ways(seed: int) -> None:
+    compare_meaning(damaged(seed), seed)
+
+
+def test_many_lists_can_be_read_and_some_of_the_damaged() -> None:
+    assert sum(compare_meaning(well_laid_out(seed), seed) for seed in range(200)) >= 150
+    assert sum(compare_meaning(damaged(seed), seed) for seed in range(200)) >= 40
+
+
 @bounded(1_000)
 @given(SEEDS)
 def test_objects_are_read_as_they_are_composed(seed: int) -> None:
@@ -429,7 +547,7 @@ def test_nearly_all_lists_are_split() -> None:
             items += len(found.children)
             quick += sum(type(child) is QuickFound for child in found.children)
     assert split >= 450
-    assert quick >= 0.45 * items
+    assert quick >= 0.4 * items
 
 
 HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n"
