@@ -25,11 +25,11 @@ import wasmtime
 
 from krm_fn import limits
 from krm_fn.admission import Cluster, Operation, Request, Rule, RuleRef, Trace
-from krm_fn.config.admission import from_document
+from krm_fn.config.options import from_document
 from krm_fn.dialects.kubewarden.dialect import DIALECT
-from krm_fn.dialects.kubewarden.flags import make_engine
-from krm_fn.dialects.kubewarden.wapc import Session
-from krm_fn.function import admit, stages_of
+from krm_fn.dialects.kubewarden.runtime.flags import make_engine
+from krm_fn.dialects.kubewarden.runtime.wapc import Session
+from krm_fn.run.function import admit, stages_of
 from krm_fn.wire import read_stream
 
 ROOT = Path(__file__).resolve().parents[1]

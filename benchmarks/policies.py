@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from krm_fn.admission import Chain, Circumstances, Cluster, Plugin, Request, Trace
-from krm_fn.config.admission import Admission
+from krm_fn.config.options import Admission
 from krm_fn.config.sources import RuleSet
-from krm_fn.prepare import compile_rules, served_form
+from krm_fn.run.knowledge import compile_rules, served_form
 from krm_fn.wire import read_stream
 
 HERE = Path(__file__).resolve().parent

@@ -14,7 +14,7 @@ import time
 
 from lists import DEPLOYMENT
 
-from krm_fn.function import run
+from krm_fn.run.function import run
 
 COUNT = 1_000
 

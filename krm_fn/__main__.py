@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Final
 
 from krm_fn.errors import KrmFnError, OutputError
-from krm_fn.streams import (
+from krm_fn.system.streams import (
     ReaderGoneError,
     end_without_reader,
     open_standard_streams,
@@ -59,7 +59,7 @@ def _main() -> int:
         return UNREADABLE
     if b"ResourceList" not in data:
         return _apply(data)
-    from krm_fn.function import run as run_function
+    from krm_fn.run.function import run as run_function
     from krm_fn.sdk import NotAResourceListError
 
     try:

@@ -1,8 +1,8 @@
 """The errors that everybody may raise and catch, as one hierarchy.
 
-Every error carries one clear sentence (what, where, what to do). Whoever catches one at the edge of
-the program (`krm_fn.function`, `krm_fn.cli`) turns it into the documented exit status; nothing in
-between needs to know how errors are shown. This module knows no other module of the package.
+Every error carries one clear sentence: what, where, what to do. The edges of the program
+(`krm_fn.run.function`, `krm_fn.cli`) turn it into the documented exit status; nothing in between
+knows how errors are shown. This module knows no other module of the package.
 """
 
 from __future__ import annotations

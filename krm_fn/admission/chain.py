@@ -28,7 +28,7 @@ from krm_fn.admission.model import (
     Trace,
     User,
 )
-from krm_fn.admission.sight import look
+from krm_fn.admission.objectview import look
 from krm_fn.errors import KrmFnError
 from krm_fn.values import MISSING, Json, Path, compact, diff, equal, format_path, get
 from krm_fn.wire import Head

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from krm_fn.admission.cluster import Cluster
 from krm_fn.kube.resources import Resource
-from krm_fn.paths import WORKING_DIRECTORY, Base
+from krm_fn.system.paths import WORKING_DIRECTORY, Base
 from krm_fn.values import Json, Path
 from krm_fn.wire import Head, Origin
 

@@ -19,7 +19,7 @@ from krm_fn.cli.pull import pull
 from krm_fn.cli.show import show
 from krm_fn.cli.version import version
 from krm_fn.errors import KrmFnError, OutputError
-from krm_fn.streams import put, say
+from krm_fn.system.streams import put, say
 
 
 @click.group(

@@ -13,10 +13,10 @@ from krm_fn.cli.common import (
     write_reports,
 )
 from krm_fn.cli.output import FORMATS, render
-from krm_fn.config.admission import PodTemplates
+from krm_fn.config.options import PodTemplates
 from krm_fn.errors import ConfigError
-from krm_fn.files import Write, write_files
-from krm_fn.streams import write_stdout
+from krm_fn.system.files import Write, write_files
+from krm_fn.system.streams import write_stdout
 from krm_fn.wire import Stream
 
 

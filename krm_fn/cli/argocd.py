@@ -18,7 +18,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from krm_fn.cli.common import Options, word
-from krm_fn.config.admission import (
+from krm_fn.config.options import (
     Admission,
     Mode,
     ObjectForm,
@@ -28,7 +28,7 @@ from krm_fn.config.admission import (
     PodTemplates,
 )
 from krm_fn.errors import ConfigError, did_you_mean
-from krm_fn.paths import is_below
+from krm_fn.system.paths import is_below
 from krm_fn.values import Json
 
 TOOLS: Final = ("kustomize", "helm", "directory")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from krm_fn.cli.common import Options, admit_manifests, manifest_options, write_reports
-from krm_fn.config.admission import Mode
+from krm_fn.config.options import Mode
 
 
 @click.command()

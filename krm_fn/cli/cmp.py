@@ -36,18 +36,18 @@ from krm_fn.cli.common import (
     write_files,
 )
 from krm_fn.cli.output import render
-from krm_fn.config.admission import Admission
+from krm_fn.config.options import Admission
 from krm_fn.config.sources import Stage, collect
-from krm_fn.deadline import deadline, seconds_of
 from krm_fn.errors import InputError, KrmFnError
-from krm_fn.function import admit, staged
-from krm_fn.paths import WORKING_DIRECTORY, is_below, manifests
-from krm_fn.reading import read_file
+from krm_fn.printable import json_text, one_line
 from krm_fn.report.model import Report, count
 from krm_fn.report.text import lines
-from krm_fn.saying import json_text, one_line
+from krm_fn.run.function import admit, staged
 from krm_fn.sdk.object import LOCAL_CONFIG
-from krm_fn.streams import put, say, write_stdout
+from krm_fn.system.deadline import deadline, seconds_of
+from krm_fn.system.paths import WORKING_DIRECTORY, is_below, manifests
+from krm_fn.system.reading import read_file
+from krm_fn.system.streams import put, say, write_stdout
 from krm_fn.values import get
 from krm_fn.wire import Stream, read_stream
 

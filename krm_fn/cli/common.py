@@ -15,7 +15,8 @@ import click
 
 from krm_fn import limits
 from krm_fn.cli import renderers
-from krm_fn.config.admission import (
+from krm_fn.config.fields import Section
+from krm_fn.config.options import (
     Admission,
     Idempotency,
     Mode,
@@ -27,18 +28,17 @@ from krm_fn.config.admission import (
     from_document,
     from_function_config,
 )
-from krm_fn.config.fields import Section
 from krm_fn.config.sources import IMAGE_RULES, Stage
-from krm_fn.deadline import deadline, seconds_of
 from krm_fn.errors import ConfigError, InputError, KrmFnError, OutputError
-from krm_fn.files import looked_in, working_directory, write_file
-from krm_fn.function import admit, stages_of
-from krm_fn.paths import base_of, manifests
-from krm_fn.reading import read_file
 from krm_fn.report import ci, jsonreport, text
 from krm_fn.report.model import Report
+from krm_fn.run.function import admit, stages_of
 from krm_fn.sdk import Severity
-from krm_fn.streams import is_terminal, read_stdin, say, write_stderr
+from krm_fn.system.deadline import deadline, seconds_of
+from krm_fn.system.files import looked_in, working_directory, write_file
+from krm_fn.system.paths import base_of, manifests
+from krm_fn.system.reading import read_file
+from krm_fn.system.streams import is_terminal, read_stdin, say, write_stderr
 from krm_fn.wire import Item, Stream, read_stream
 from krm_fn.wire.words import UNDECIDED
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from krm_fn.streams import put
+from krm_fn.system.streams import put
 
 
 @click.command()

@@ -11,9 +11,9 @@ from krm_fn.cli.common import (
     use_colour,
     write_reports,
 )
-from krm_fn.config.admission import Mode
+from krm_fn.config.options import Mode
 from krm_fn.report.diff import unified
-from krm_fn.streams import is_terminal, put
+from krm_fn.system.streams import is_terminal, put
 
 DIFFERENT = 1
 REJECTED = 5

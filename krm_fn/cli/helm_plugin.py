@@ -33,10 +33,10 @@ from krm_fn.cli.common import (
 )
 from krm_fn.cli.output import render
 from krm_fn.errors import ConfigError, KrmFnError, OutputError
-from krm_fn.files import write_file
+from krm_fn.printable import one_line
 from krm_fn.report.text import lines
-from krm_fn.saying import one_line
-from krm_fn.streams import put, say, write_stdout
+from krm_fn.system.files import write_file
+from krm_fn.system.streams import put, say, write_stdout
 
 _MARK: Final = "# Written by `krm-fn helm-plugin install`."
 _VERDICT: Final = "verdict.txt"

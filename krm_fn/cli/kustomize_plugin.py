@@ -15,10 +15,10 @@ from typing import Final
 import click
 
 from krm_fn.cli.common import install_file, program
-from krm_fn.config.admission import API_VERSION
 from krm_fn.config.dialects import DIALECTS
+from krm_fn.config.options import API_VERSION
 from krm_fn.errors import ConfigError
-from krm_fn.streams import put
+from krm_fn.system.streams import put
 
 _MARK: Final = "# Written by `krm-fn kustomize-plugin install`."
 

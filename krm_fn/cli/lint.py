@@ -7,13 +7,13 @@ import click
 from krm_fn import limits
 from krm_fn.admission import Cause
 from krm_fn.cli.common import read_files
-from krm_fn.config.admission import Admission, Mode, OnReject
+from krm_fn.config.options import Admission, Mode, OnReject
 from krm_fn.errors import RuleError
-from krm_fn.function import lint as lint_rules
-from krm_fn.paths import manifests
 from krm_fn.report import text
 from krm_fn.report.model import count
-from krm_fn.streams import put, say
+from krm_fn.run.function import lint as lint_rules
+from krm_fn.system.paths import manifests
+from krm_fn.system.streams import put, say
 
 
 @click.command()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from krm_fn.printable import json_text
 from krm_fn.report.model import Report
 from krm_fn.report.results import results
-from krm_fn.saying import json_text
 from krm_fn.values import Json
 from krm_fn.wire import Item, Stream, read_stream
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from krm_fn.errors import ConfigError
-from krm_fn.streams import put
+from krm_fn.system.streams import put
 
 
 @click.command()
@@ -42,7 +42,7 @@ def pull(
     krm-fn pull ghcr.io/kubewarden/policies/pod-privileged:v0.3.2
     """
     from krm_fn.dialects.kubewarden.faults import Fault
-    from krm_fn.dialects.kubewarden.modules import (
+    from krm_fn.dialects.kubewarden.store.modules import (
         LOCK,
         REGISTRY,
         Store,
@@ -53,9 +53,9 @@ def pull(
         store_beside,
         write_lock,
     )
-    from krm_fn.dialects.kubewarden.registry import fetch
-    from krm_fn.dialects.kubewarden.sections import read_module
-    from krm_fn.dialects.kubewarden.signatures import read_verification
+    from krm_fn.dialects.kubewarden.store.registry import fetch
+    from krm_fn.dialects.kubewarden.store.sections import read_module
+    from krm_fn.dialects.kubewarden.store.signatures import read_verification
 
     verification = read_verification(verification_config) if verification_config else None
     path = lock or LOCK

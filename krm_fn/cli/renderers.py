@@ -16,9 +16,9 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from krm_fn.deadline import at_end
 from krm_fn.errors import ConfigError, InputError, KrmFnError
-from krm_fn.reading import read_all
+from krm_fn.system.deadline import at_end
+from krm_fn.system.reading import read_all
 from krm_fn.wire.compose import compose
 
 KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")

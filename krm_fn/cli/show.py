@@ -6,11 +6,11 @@ import click
 
 from krm_fn import limits
 from krm_fn.cli.common import admission_file, choice, read_manifests, word, write_lines
-from krm_fn.config.admission import Admission, ObjectForm
-from krm_fn.function import show as show_objects
+from krm_fn.config.options import Admission, ObjectForm
+from krm_fn.printable import json_text, log_line, visible
 from krm_fn.report.redact import redact_any
-from krm_fn.saying import json_text, log_line, visible
-from krm_fn.streams import write_stdout
+from krm_fn.run.function import show as show_objects
+from krm_fn.system.streams import write_stdout
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
 

@@ -9,7 +9,7 @@ import click
 import yaml
 
 from krm_fn import __version__
-from krm_fn.streams import put
+from krm_fn.system.streams import put
 
 
 @click.command()

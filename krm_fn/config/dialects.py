@@ -1,7 +1,7 @@
 """Which kinds are rules, and of which dialect; which objects nobody may touch.
 
-`krm_fn.prepare` alone resolves the modules named here, for the kinds at hand: a dialect that no
-rule uses is not loaded.
+`krm_fn.run` alone resolves the modules named here, for the kinds at hand: a dialect that no rule
+uses is not loaded.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Rules of different owners are not mixed: the least trusted ones run first, each stage over the
 result of the one before, so that nobody but the operator decides what becomes of the operator's
-denials. Which files may be read is told by `krm_fn.paths`.
+denials. Which files may be read is told by `krm_fn.system.paths`.
 Source: docs/trust.md, "Stages".
 """
 
@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 
 from krm_fn.admission import Cause, Finding, Rule, RuleRef
 from krm_fn.admission.views import HiddenAnnotations
-from krm_fn.config.admission import (
+from krm_fn.config.dialects import dialect_of, is_configuration, misspelt_kind, reader_of
+from krm_fn.config.options import (
     API_VERSION,
     Admission,
     FromItems,
@@ -24,11 +25,10 @@ from krm_fn.config.admission import (
     Paths,
     from_document,
 )
-from krm_fn.config.dialects import dialect_of, is_configuration, misspelt_kind, reader_of
 from krm_fn.errors import ConfigError, InputError, RuleError, did_you_mean
-from krm_fn.files import looked_in
 from krm_fn.kube.selectors import texts
-from krm_fn.paths import (
+from krm_fn.system.files import looked_in
+from krm_fn.system.paths import (
     WORKING_DIRECTORY,
     Base,
     base_of,
@@ -36,7 +36,7 @@ from krm_fn.paths import (
     expand_paths,
     manifests,
 )
-from krm_fn.reading import read_file
+from krm_fn.system.reading import read_file
 from krm_fn.values import Json, equal
 from krm_fn.wire import Item, Origin, read_stream
 from krm_fn.wire.words import KUBECTL, TEXTS, UNDECIDED

@@ -16,8 +16,8 @@ from typing import Any, Final
 from krm_fn.errors import EvaluationError
 from krm_fn.kube.quantity import QuantityError, canonical
 from krm_fn.kube.schema import Struct, Type, Value
-from krm_fn.lang.gofmt import format_json_float, quote
-from krm_fn.lang.gotemplate.gotime.layouts import LayoutError, read
+from krm_fn.lang.go.fmt import format_json_float, quote
+from krm_fn.lang.go.time.layouts import LayoutError, read
 from krm_fn.values import Json
 
 _QUANTITY_FORM: Final = (

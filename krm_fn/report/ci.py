@@ -11,9 +11,9 @@ import hashlib
 from collections.abc import Iterator
 from typing import Final
 
+from krm_fn.printable import json_text
 from krm_fn.report.model import Report
 from krm_fn.report.statements import Statement, statements
-from krm_fn.saying import json_text
 from krm_fn.sdk import Severity
 
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from krm_fn.errors import InputError
+from krm_fn.printable import one_line
 from krm_fn.report import linediff
 from krm_fn.report.redact import REDACTED, Redactor, is_secret, redact_object
-from krm_fn.saying import one_line
 from krm_fn.wire import Head, Item, Stream, read_stream
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from krm_fn.printable import json_text
 from krm_fn.report.model import Outcome, Report
 from krm_fn.report.results import results
-from krm_fn.saying import json_text
 from krm_fn.sdk import Severity
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from krm_fn.admission import Change, Finding, RuleRef
+from krm_fn.printable import one_line
 from krm_fn.report.model import ObjectReport, Report, severity_of
 from krm_fn.report.redact import is_secret, redact_value
-from krm_fn.saying import one_line
 from krm_fn.sdk import Severity
 from krm_fn.values import MISSING, Path, compact, format_path, get
 from krm_fn.wire import Head, Item, Origin

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TextIO
 
 from krm_fn.errors import ConfigError, KrmFnError
-from krm_fn.saying import one_line
+from krm_fn.printable import one_line
 from krm_fn.sdk.object import KubeObject, KubeObjects
 from krm_fn.sdk.result import Results
-from krm_fn.streams import say
+from krm_fn.system.streams import say
 from krm_fn.values import Json
 from krm_fn.wire import Stream, read_stream
 

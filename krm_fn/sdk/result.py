@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_fn.saying import one_line
+from krm_fn.printable import one_line
 from krm_fn.values import MISSING, Json
 
 if TYPE_CHECKING:

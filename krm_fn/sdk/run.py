@@ -10,11 +10,11 @@ from typing import Any, BinaryIO, Protocol
 
 from krm_fn import limits
 from krm_fn.errors import KrmFnError
-from krm_fn.reading import read_all
 from krm_fn.sdk.object import KubeObject, KubeObjects, Predicate
 from krm_fn.sdk.resourcelist import ResourceList, parse_resource_list
 from krm_fn.sdk.result import Results
-from krm_fn.streams import (
+from krm_fn.system.reading import read_all
+from krm_fn.system.streams import (
     ReaderGoneError,
     end_without_reader,
     open_standard_streams,

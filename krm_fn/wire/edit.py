@@ -108,7 +108,7 @@ class Region:
     def read(self, body: str, line_offset: int = 0) -> Composed:
         """A text as `source` and `alone` give it, composed. Raises YamlError."""
         if self.quick and not self.flow:
-            from krm_fn.wire.quickcompose import quick_compose  # as in `YamlStream`
+            from krm_fn.wire.fast.compose import quick_compose  # as in `YamlStream`
 
             found = quick_compose(body)
             if found is not None:

@@ -51,7 +51,7 @@ _NO_MARKER: Final = re.compile(r"(?:\A|\n)(---)[^ \t\r\n]")
 
 
 def _quick_scan(text: str) -> list[Document] | None:
-    from krm_fn.wire.quickscan import quick_scan  # patterns that a short text can do without
+    from krm_fn.wire.fast.scan import quick_scan  # patterns that a short text can do without
 
     return quick_scan(text)
 

@@ -13,10 +13,10 @@ import pytest
 import yaml
 
 from krm_fn import limits, work
-from krm_fn.config.admission import Admission
+from krm_fn.config.options import Admission
 from krm_fn.errors import RunLimitError
-from krm_fn.function import Done, lint, run
 from krm_fn.report.linediff import unified
+from krm_fn.run.function import Done, lint, run
 from tests.steps import assert_linear
 
 Json = dict[str, Any]

@@ -22,8 +22,10 @@ from krm_fn import limits
 from krm_fn.cli import renderers
 from krm_fn.cli import run as run_cli
 from krm_fn.errors import InputError
-from krm_fn.reading import read_all, read_file
-from krm_fn.wire import quickcompose, quickscan, read_stream, yamlstream
+from krm_fn.system.reading import read_all, read_file
+from krm_fn.wire import read_stream, yamlstream
+from krm_fn.wire.fast import compose as quickcompose
+from krm_fn.wire.fast import scan as quickscan
 from krm_fn.wire.jsontext import check_nesting
 from krm_fn.wire.reading import SWITCH
 

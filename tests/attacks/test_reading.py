@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from krm_fn.cli import run as run_cli
-from krm_fn.function import run
+from krm_fn.run.function import run
 from krm_fn.wire import read_stream
 from krm_fn.wire.reading import SWITCH
 from krm_fn.wire.yamlstream import WORTH_IT

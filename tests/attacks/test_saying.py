@@ -19,9 +19,9 @@ import pytest
 from in_process import run
 
 from krm_fn.__main__ import fault
+from krm_fn.printable import json_text, log_line, one_line, visible
 from krm_fn.report import redact
 from krm_fn.report.redact import Redactor
-from krm_fn.saying import json_text, log_line, one_line, visible
 from krm_fn.wire import read_stream
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -532,8 +532,8 @@ SPEAKING = ("print", "echo", "secho", "excepthook")
 
 
 def test_no_module_but_one_speaks_to_a_terminal() -> None:
-    """Standard output and standard error are `krm_fn.streams`'s; whoever speaks goes through it."""
-    allowed = {"krm_fn/streams.py", "krm_fn/dialects/kubewarden/compile_child.py"}
+    """Standard output and standard error belong to `krm_fn.system.streams`."""
+    allowed = {"krm_fn/system/streams.py", "krm_fn/dialects/kubewarden/runtime/compile_child.py"}
     wrong = []
     for path in sorted((ROOT / "krm_fn").rglob("*.py")):
         name = str(path.relative_to(ROOT))

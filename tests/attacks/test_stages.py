@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn.function import run
+from krm_fn.run.function import run
 
 Json = dict[str, Any]
 

@@ -28,8 +28,8 @@ from in_process import Done, run
 from kw_support import host, policy, wapc
 
 from krm_fn.dialects.kubewarden.faults import FaultKind
-from krm_fn.dialects.kubewarden.modules import Modules, Store, read_lock
-from krm_fn.dialects.kubewarden.signatures import path_of, read_verification
+from krm_fn.dialects.kubewarden.store.modules import Modules, Store, read_lock
+from krm_fn.dialects.kubewarden.store.signatures import path_of, read_verification
 from krm_fn.errors import ConfigError
 
 wasmtime = pytest.importorskip("wasmtime")

@@ -24,9 +24,9 @@ from typing import Any
 
 import pytest
 
-from krm_fn import files
 from krm_fn.errors import ConfigError, KrmFnError, OutputError
-from krm_fn.files import Write, write_file, write_files
+from krm_fn.system import files
+from krm_fn.system.files import Write, write_file, write_files
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLS = int(os.environ.get("KRM_FN_KILLS", "6"))
@@ -359,7 +359,7 @@ def test_a_link_in_the_place_of_a_report_is_not_written_through(tmp_path: Path) 
 def test_a_link_in_the_place_of_the_lock_or_the_store_is_not_written_through(
     tmp_path: Path,
 ) -> None:
-    from krm_fn.dialects.kubewarden.modules import Store, write_lock
+    from krm_fn.dialects.kubewarden.store.modules import Store, write_lock
 
     victim = tmp_path / "victim"
     victim.mkdir()

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn.function import Done, run
+from krm_fn.run.function import Done, run
 from krm_fn.wire import yamlstream
-from krm_fn.wire.quickscan import quick_scan
+from krm_fn.wire.fast.scan import quick_scan
 from krm_fn.wire.reading import SWITCH
 
 HERE = Path(__file__).parent

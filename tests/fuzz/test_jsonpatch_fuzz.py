@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.jsonpatch import Operation, apply_kubemod
+from krm_fn.lang.patch.kubemod import Operation, apply_kubemod
 
 VALUES = st.recursive(
     st.none() | st.integers(0, 3) | st.sampled_from(["", "x"]),

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yaml.cyaml import CParser
 
-from krm_fn.function import run
+from krm_fn.run.function import run
 from krm_fn.values import get
 from krm_fn.wire import read_stream
 

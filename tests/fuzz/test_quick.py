@@ -21,8 +21,8 @@ from krm_fn.errors import InputError
 from krm_fn.values import equal
 from krm_fn.wire import read_stream, yamlstream
 from krm_fn.wire.compose import MappingNode, Node, ScalarNode, SequenceNode, compose
-from krm_fn.wire.quickcompose import quick_compose
-from krm_fn.wire.quickscan import QuickFound, quick_scan
+from krm_fn.wire.fast.compose import quick_compose
+from krm_fn.wire.fast.scan import QuickFound, quick_scan
 from krm_fn.wire.reading import SWITCH
 from krm_fn.wire.scan import Document, Found, scan
 

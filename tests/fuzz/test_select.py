@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.errors import CompileError, EvaluationError
-from krm_fn.lang.gofmt import format_value
+from krm_fn.lang.go.fmt import format_value
 from krm_fn.lang.select import compile_fanout, compile_select, expand_path
 
 CASES = list(vectors("select"))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.serverpatch import apply_server
+from krm_fn.lang.patch.apiserver import apply_server
 
 KEYS = st.sampled_from(
     ["", "a", "b", "0", "1", "-", "-1", "-2", "01", "+1", "~0", "~1", "~2", "\a"]

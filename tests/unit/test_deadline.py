@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from krm_fn.deadline import seconds_of
+from krm_fn.system.deadline import seconds_of
 
 DURATIONS = {"30s": 30, "1m30s": 90, "1.5h": 5400, "250ms": 0.25, "2": 2, "0.5": 0.5, ".5s": 0.5}
 
 SLOW = """\
 import time, sys
 sys.argv = ["krm-fn", *sys.argv[1:]]
-import krm_fn.function
+import krm_fn.run.function
 from krm_fn.__main__ import main
-real = krm_fn.function.known_cluster
+real = krm_fn.run.function.known_cluster
 def slow(*arguments):
     time.sleep(30)
     return real(*arguments)
-krm_fn.function.known_cluster = slow
+krm_fn.run.function.known_cluster = slow
 main()
 """
 RULE = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.function import Done, run
+from krm_fn.run.function import Done, run
 from krm_fn.values import get
 from krm_fn.wire import read_stream
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn.config.admission import Admission, Context
+from krm_fn.config.options import Admission, Context
 from krm_fn.config.sources import RuleSet, Stage
-from krm_fn.function import run
-from krm_fn.prepare import known_cluster
+from krm_fn.run.function import run
+from krm_fn.run.knowledge import known_cluster
 from krm_fn.wire import read_stream
 
 Json = dict[str, Any]

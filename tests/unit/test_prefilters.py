@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from krm_fn.config.admission import Admission, Paths
-from krm_fn.function import admit, stages_of
+from krm_fn.config.options import Admission, Paths
+from krm_fn.run.function import admit, stages_of
 from krm_fn.values import equal
 from krm_fn.wire import Item, read_stream
 from krm_fn.wire.yamlstream import YamlStream

@@ -8,7 +8,7 @@ from typing import Any
 
 from krm_fn import limits
 from krm_fn.admission import Cause, Cluster, Compiled, Finding, Rule
-from krm_fn.config.admission import OnRuleError
+from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.appmesh.faults import LIST_MESHES
 from krm_fn.dialects.appmesh.meshes import Mesh, read_mesh
 from krm_fn.dialects.appmesh.messages import TwoChoicesError

@@ -25,7 +25,7 @@ from krm_fn.admission import (
     Step,
     Trace,
 )
-from krm_fn.config.admission import OnRuleError
+from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.appmesh.faults import DATA, INJECT, PATCH, READ_POD, Refused
 from krm_fn.dialects.appmesh.gotypes import read_pod
 from krm_fn.dialects.appmesh.meshes import REGIONS, SUPERGLOO, Mesh, Pod
@@ -33,7 +33,7 @@ from krm_fn.dialects.appmesh.options import DefaultPatch, OnDuplicate, Options
 from krm_fn.dialects.appmesh.patch import BUILTIN, Patch, PatchError, Sidecars, Values
 from krm_fn.errors import EvaluationError
 from krm_fn.kube.podtemplates import controller_labels
-from krm_fn.lang.gofmt import to_bytes
+from krm_fn.lang.go.fmt import to_bytes
 from krm_fn.values import Json, get
 from krm_fn.wire import Head
 

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.admission import Cause, Cluster, Compiled, Finding, Plugin, Rule
-from krm_fn.config.admission import OnRuleError
+from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.kubewarden.options import Options, read_options
-from krm_fn.dialects.kubewarden.resource import PolicyResource, read_resource
+from krm_fn.dialects.kubewarden.policy.resource import PolicyResource, read_resource
 from krm_fn.errors import ConfigError, RuleError
-from krm_fn.paths import WORKING_DIRECTORY
+from krm_fn.system.paths import WORKING_DIRECTORY
 
 if TYPE_CHECKING:
-    from krm_fn.dialects.kubewarden.loading import Loader
+    from krm_fn.dialects.kubewarden.policy.loading import Loader
 
 
 class Kubewarden:
@@ -62,7 +62,7 @@ class Kubewarden:
 def _loader(
     options: Options, on_error: OnRuleError, cluster: Cluster, kubernetes_version: str
 ) -> Loader:
-    from krm_fn.dialects.kubewarden.loading import Loader
+    from krm_fn.dialects.kubewarden.policy.loading import Loader
 
     return Loader(options, on_error, cluster, kubernetes_version)
 

@@ -9,7 +9,7 @@ from typing import Final
 from krm_fn import limits
 from krm_fn.config.fields import Section
 from krm_fn.errors import ConfigError
-from krm_fn.paths import WORKING_DIRECTORY, Base, expand_path
+from krm_fn.system.paths import WORKING_DIRECTORY, Base, expand_path
 
 _MIB: Final = 1024 * 1024
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from krm_fn.dialects.modrule.spec import MatchItem
 from krm_fn.errors import EvaluationError, LimitError
-from krm_fn.lang.regex import compile_regex
+from krm_fn.lang.go.regexp import compile_regex
 from krm_fn.lang.select import UNDEFINED, Select, compile_select, format_text
 
 _MATCH_ANY: Final = ("Any", "")

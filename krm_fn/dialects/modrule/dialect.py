@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from krm_fn.admission import Cause, Cluster, Compiled, Finding, Rule
-from krm_fn.config.admission import OnRuleError
 from krm_fn.config.fields import Section
+from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.modrule.chance import read_chance
 from krm_fn.dialects.modrule.hints import hints
 from krm_fn.dialects.modrule.plugin import KubeMod, in_order

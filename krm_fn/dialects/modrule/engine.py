@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from krm_fn import work
 from krm_fn.admission import Cause, Finding, RuleRef, Step, Trace
-from krm_fn.config.admission import OnRuleError
+from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.modrule.chance import Chance
 from krm_fn.dialects.modrule.lastapplied import Crash, LastApplied
 from krm_fn.dialects.modrule.rule import CompiledOperation, CompiledRule
@@ -25,7 +25,7 @@ from krm_fn.dialects.modrule.spec import PATCH
 from krm_fn.dialects.modrule.templates import Draw, message_variables, value_variables
 from krm_fn.dialects.modrule.value import read_value
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.jsonpatch import Operation, apply_kubemod
+from krm_fn.lang.patch.kubemod import Operation, apply_kubemod
 from krm_fn.lang.select import Selected, expand_path
 from krm_fn.values import Json, check_size, equal
 

@@ -17,8 +17,8 @@ from typing import Any, Final, NoReturn
 from krm_fn import limits
 from krm_fn.dialects.modrule.form import LAST_APPLIED
 from krm_fn.errors import EvaluationError, InputError
-from krm_fn.lang.gofmt import format_json_float
-from krm_fn.lang.jsonpatch import Operation, apply_kubemod
+from krm_fn.lang.go.fmt import format_json_float
+from krm_fn.lang.patch.kubemod import Operation, apply_kubemod
 from krm_fn.values import Json, get, with_at
 
 _ANNOTATIONS: Final = ("metadata", "annotations")

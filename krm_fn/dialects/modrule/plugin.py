@@ -25,7 +25,7 @@ from krm_fn.admission import (
     Step,
     Trace,
 )
-from krm_fn.config.admission import OnRuleError
+from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.modrule.controllers import Asking, asking
 from krm_fn.dialects.modrule.engine import Engine
 from krm_fn.dialects.modrule.form import SYNTHETIC_REFS, KubeModForm, references

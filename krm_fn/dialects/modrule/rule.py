@@ -18,7 +18,7 @@ from krm_fn.dialects.modrule.spec import PATCH, REJECT, MatchItem, ModRuleSpec, 
 from krm_fn.dialects.modrule.templates import Text, compile_text, compile_value
 from krm_fn.dialects.modrule.value import read_value
 from krm_fn.errors import CompileError, EvaluationError, did_you_mean
-from krm_fn.lang.regex import Regex, compile_regex
+from krm_fn.lang.go.regexp import Regex, compile_regex
 from krm_fn.lang.select import FanOut, compile_fanout, compile_select
 
 OPS: Final = ("add", "replace", "remove")

@@ -15,14 +15,14 @@ from typing import Any, Final, NamedTuple, Protocol
 from krm_fn import work
 from krm_fn.dialects.policies.denial import internal_error, unavailable
 from krm_fn.errors import DecodeError, EvaluationError
-from krm_fn.kube.carry import carry_back
 from krm_fn.kube.cel.patches import NIL_LIST
 from krm_fn.kube.godecode import ConversionError, converted, decode_error
 from krm_fn.kube.merge import DEDUCED, Atom, MergeError, apply_configuration, of_custom, of_struct
 from krm_fn.kube.schema import KindSchema, Schemas
 from krm_fn.kube.served.serve import FindCrd, Form
-from krm_fn.lang.gofmt import quote
-from krm_fn.lang.serverpatch import apply_server
+from krm_fn.kube.served.writeback import carry_back
+from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.patch.apiserver import apply_server
 from krm_fn.values import Json, check_size, get
 
 SCHEME: Final = "pkg/api/legacyscheme/scheme.go:30"

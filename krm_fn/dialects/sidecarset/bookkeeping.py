@@ -15,7 +15,7 @@ from krm_fn.dialects.sidecarset.build import Built, version_annotations
 from krm_fn.dialects.sidecarset.refused import Refused
 from krm_fn.dialects.sidecarset.sets import HASH, HASH_WITHOUT_IMAGE, SidecarSet, is_native
 from krm_fn.kube.served.times import TimeError, time
-from krm_fn.lang.gojson import Members, Node, NotJson, dump, parse, string
+from krm_fn.lang.go.json import Members, Node, NotJson, dump, parse, string
 from krm_fn.values import Json, get
 
 INJECTED_LIST: Final = "kruise.io/sidecarset-injected-list"

@@ -12,7 +12,7 @@ from typing import Final
 from krm_fn.dialects.sidecarset.refused import Refused
 from krm_fn.dialects.sidecarset.sets import SidecarSet
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.mergepatch import merge_patch, same_json
+from krm_fn.lang.patch.merge import merge_patch, same_json
 from krm_fn.values import Json
 
 RETAIN: Final = "Retain"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from krm_fn.errors import CompileError
-from krm_fn.lang.regex import Regex, compile_regex
+from krm_fn.lang.go.regexp import Regex, compile_regex
 
 _PREFIX: Final = "error parsing regexp: "
 

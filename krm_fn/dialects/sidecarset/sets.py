@@ -25,7 +25,7 @@ from krm_fn.dialects.sidecarset.types import (
 from krm_fn.errors import DecodeError
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.kube.served.plan import Plan
-from krm_fn.lang.gojson import dump
+from krm_fn.lang.go.json import dump
 from krm_fn.values import Json, get
 
 HASH: Final = "kruise.io/sidecarset-hash"

@@ -18,8 +18,8 @@ from krm_fn.dialects.sidecarset.types import whitelist_types
 from krm_fn.errors import CompileError, DecodeError, LimitError
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.kube.served.plan import Plan
-from krm_fn.lang.gojson import Members, Node, NotJson, parse, string
-from krm_fn.lang.regex import Regex
+from krm_fn.lang.go.json import Members, Node, NotJson, parse, string
+from krm_fn.lang.go.regexp import Regex
 from krm_fn.values import Json, get
 
 CONFIG_MAP: Final = "kruise-configuration"

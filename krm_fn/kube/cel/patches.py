@@ -23,10 +23,10 @@ from krm_fn.kube.cel.semver import Semver
 from krm_fn.kube.cel.urls import Url
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel import values as v
-from krm_fn.lang.cel.text import duration_seconds, format_double
 from krm_fn.lang.cel.times import format_timestamp
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import Duration, ListView, MapView, Optional, Timestamp, UInt, Value
+from krm_fn.lang.go.strconv import duration_seconds, format_double
 
 _SAFE: Final = 2**53 - 1
 

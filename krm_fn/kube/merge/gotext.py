@@ -12,8 +12,8 @@ from krm_fn.kube.cel.patches import Leaf
 from krm_fn.lang.cel import Duration, Timestamp, UInt, types
 from krm_fn.lang.cel import values as v
 from krm_fn.lang.cel.times import format_timestamp
-from krm_fn.lang.gofmt import format_float, quote
-from krm_fn.lang.gotemplate.gotime.duration import duration_text
+from krm_fn.lang.go.fmt import format_float, quote
+from krm_fn.lang.go.time.duration import duration_text
 
 
 def plain(value: Any) -> str:

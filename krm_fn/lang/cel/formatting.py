@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.cel import text, times
+from krm_fn.lang.cel import times
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel import values as v
 from krm_fn.lang.cel.ast import Call, ListExpr, Literal, MapExpr, Node
@@ -19,8 +19,9 @@ from krm_fn.lang.cel.checker import Checked
 from krm_fn.lang.cel.source import Issues
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import Duration, Timestamp, UInt
-from krm_fn.lang.gofmt import quote
-from krm_fn.lang.goprintf import format_as
+from krm_fn.lang.go import strconv as text
+from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.go.printf import format_as
 
 _PRECISION: Final = 6
 _DIGITS: Final = frozenset("0123456789")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from krm_fn.errors import CompileError, EvaluationError
-from krm_fn.lang.regex import Regex, compile_regex
+from krm_fn.lang.go.regexp import Regex, compile_regex
 
 _FAILED: Final = "error parsing regexp: "
 _NEW_GROUP: Final = "(?<"

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.cel import operators, text, times
+from krm_fn.lang.cel import operators, times
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel import values as v
 from krm_fn.lang.cel.functions import Function, Overload, Work, steps
 from krm_fn.lang.cel.regexes import compile_pattern
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import Duration, Timestamp, UInt
+from krm_fn.lang.go import strconv as text
 
 _A: Final = t.param("A")
 _B: Final = t.param("B")

@@ -191,11 +191,11 @@ def _zone_offset(value: Timestamp, zone: str) -> int:
 def _atoi(text: str) -> int:
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not digits or not _DIGITS.issuperset(digits):
-        from krm_fn.lang.gofmt import quote
+        from krm_fn.lang.go.fmt import quote
 
         raise EvaluationError(f"strconv.Atoi: parsing {quote(text)}: invalid syntax")
     if len(digits.lstrip("0")) > 12:
-        from krm_fn.lang.gofmt import quote
+        from krm_fn.lang.go.fmt import quote
 
         raise EvaluationError(f"strconv.Atoi: parsing {quote(text)}: value out of range")
     return int(text)

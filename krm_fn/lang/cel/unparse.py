@@ -20,8 +20,8 @@ from krm_fn.lang.cel.ast import (
     Select,
     StructExpr,
 )
-from krm_fn.lang.cel.text import format_double
 from krm_fn.lang.cel.values import UInt
+from krm_fn.lang.go.strconv import format_double
 
 _BINARY: Final = {
     "_||_": ("||", 1),

@@ -587,7 +587,7 @@ _SIZED: Final = frozenset({str, bytes, list, dict, ListView, MapView})
 
 def show(value: Any) -> str:
     """A value as Go prints it (`%v`) in messages."""
-    from krm_fn.lang.cel.text import format_double
+    from krm_fn.lang.go.strconv import format_double
 
     kind = type(value)
     if kind is str:

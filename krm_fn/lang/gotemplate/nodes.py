@@ -15,8 +15,8 @@ from typing import Any, Final, Protocol
 
 from krm_fn import limits
 from krm_fn.errors import LimitError
-from krm_fn.lang import goprintf
-from krm_fn.lang.gofmt import GoInt, quote, type_name
+from krm_fn.lang.go import printf as goprintf
+from krm_fn.lang.go.fmt import GoInt, quote, type_name
 from krm_fn.lang.gotemplate.state import State
 from krm_fn.lang.gotemplate.tree import Frozen
 from krm_fn.lang.gotemplate.values import (

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from krm_fn import limits
 from krm_fn.errors import CompileError
-from krm_fn.lang.gofmt import GoInt, from_bytes, to_bytes
+from krm_fn.lang.go.fmt import GoInt, from_bytes, to_bytes
 from krm_fn.lang.gotemplate.lexer import Kind, Token, lex
 from krm_fn.lang.gotemplate.nodes import (
     Action,

@@ -10,7 +10,7 @@ The package knows values and texts; it knows no Kubernetes object and no rule.
 Source: ModRule specification, sections 1 and 3.2.
 """
 
-from krm_fn.lang.gofmt import format_value as format_text
+from krm_fn.lang.go.fmt import format_value as format_text
 from krm_fn.lang.select.fanout import FanOut, Selected, compile_fanout, expand_path
 from krm_fn.lang.select.select import Select, compile_select
 from krm_fn.lang.select.values import UNDEFINED

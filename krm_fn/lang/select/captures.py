@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from krm_fn.lang.gofmt import GoInt, quote
+from krm_fn.lang.go.fmt import GoInt, quote
 from krm_fn.lang.select.values import parse_int
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.gofmt import format_value
+from krm_fn.lang.go.fmt import format_value
 from krm_fn.lang.select.captures import Trail, key_parts, key_text
 from krm_fn.lang.select.parser import parse_path
 from krm_fn.lang.select.paths import Path

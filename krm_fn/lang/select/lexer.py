@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from krm_fn.lang.gofmt import from_bytes, to_bytes
+from krm_fn.lang.go.fmt import from_bytes, to_bytes
 
 EOF: Final = "EOF"
 IDENT: Final = "Ident"

@@ -58,7 +58,7 @@ def _bad_regex(part: Syntax) -> Iterator[str]:
     pattern = comparison and comparison.right
     if not isinstance(pattern, Constant) or not isinstance(pattern.value, str):
         return
-    from krm_fn.lang.regex import compile_regex  # loads a library, which most rules do not need
+    from krm_fn.lang.go.regexp import compile_regex  # loads a library, which most rules do not need
 
     try:
         compile_regex(pattern.value)

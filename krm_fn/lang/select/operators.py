@@ -200,7 +200,7 @@ def _regex(positive: bool) -> Infix:
 
 
 def _search(pattern: str, text: str) -> bool:
-    from krm_fn.lang.regex import compile_regex  # loads a library, which most rules do not need
+    from krm_fn.lang.go.regexp import compile_regex  # loads a library, which most rules do not need
 
     try:
         return compile_regex(pattern).search(text)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from krm_fn import work
 from krm_fn.errors import LimitError
-from krm_fn.lang.gofmt import format_value
+from krm_fn.lang.go.fmt import format_value
 from krm_fn.lang.select.values import UNDEFINED, to_float
 from krm_fn.limits import EXPRESSION_NESTING, NESTING, SELECT_STEPS
 

@@ -12,8 +12,8 @@ import math
 import re
 from typing import Any, Final
 
-from krm_fn.lang.gofmt import GoInt, to_bytes
-from krm_fn.lang.gofmt import to_float as number_to_float
+from krm_fn.lang.go.fmt import GoInt, to_bytes
+from krm_fn.lang.go.fmt import to_float as number_to_float
 
 
 class Undefined:

@@ -39,8 +39,8 @@ from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
 from krm_fn.lang.cel import Duration, Environment, Optional, Timestamp, UInt, types
 from krm_fn.lang.cel import values as v
-from krm_fn.lang.cel.text import format_double
 from krm_fn.lang.cel.times import format_timestamp
+from krm_fn.lang.go.strconv import format_double
 
 RETURNS: dict[str, list[types.Type]] = {
     "Object": [OBJECT],

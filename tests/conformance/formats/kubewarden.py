@@ -66,8 +66,8 @@ def module_path(policy: str) -> Path:
 @functools.cache
 def engine() -> Any:
     """One engine for all cases. Our own modules are compiled here, and cached beside them."""
-    from krm_fn.dialects.kubewarden.cache import Cache
-    from krm_fn.dialects.kubewarden.engine import Engine, Limits
+    from krm_fn.dialects.kubewarden.runtime.engine import Engine, Limits
+    from krm_fn.dialects.kubewarden.store.cache import Cache
 
     folder = Path(os.environ.get("KRM_FN_WASM") or HERE / "wasm")
     cache = Cache(str(folder / "compiled")) if os.access(folder, os.W_OK) else None
@@ -76,7 +76,7 @@ def engine() -> Any:
 
 @functools.cache
 def load(wasm: bytes, mode: str) -> Any:
-    from krm_fn.dialects.kubewarden.policy import ExecutionMode, Policy
+    from krm_fn.dialects.kubewarden.policy.policy import ExecutionMode, Policy
 
     return Policy(engine(), wasm, ExecutionMode(mode), limits.WASM_SECONDS)
 
@@ -119,7 +119,7 @@ def _wasm(case: dict[str, Any]) -> bytes:
 
 
 def _value(text: str) -> Any:
-    from krm_fn.dialects.kubewarden import jsontext
+    from krm_fn.dialects.kubewarden.codec import jsontext
 
     return jsontext.loads(text)
 
@@ -160,10 +160,10 @@ def request_of(case: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def host_of(case: dict[str, Any]) -> Any:
-    from krm_fn.dialects.kubewarden.answers import Answers
-    from krm_fn.dialects.kubewarden.host import Capabilities, PolicyHost
-    from krm_fn.dialects.kubewarden.reads import Reads
-    from krm_fn.dialects.kubewarden.requests import read_recorded
+    from krm_fn.dialects.kubewarden.host.answers import Answers
+    from krm_fn.dialects.kubewarden.host.policyhost import Capabilities, PolicyHost
+    from krm_fn.dialects.kubewarden.host.reads import Reads
+    from krm_fn.dialects.kubewarden.host.requests import read_recorded
 
     objects = {}
     for value in case.get("context") or ():
@@ -176,7 +176,7 @@ def host_of(case: dict[str, Any]) -> Any:
     for entry in case.get("recorded") or ():
         answer = entry.get("text")
         if "response" in entry:
-            from krm_fn.dialects.kubewarden import jsontext
+            from krm_fn.dialects.kubewarden.codec import jsontext
 
             answer = jsontext.dumps(entry["response"])
         known.append((read_recorded(entry["request"]), answer, entry.get("error", "")))
@@ -200,7 +200,7 @@ def _constant(value: Any) -> Any:
 def run(case: dict[str, Any]) -> Answer:
     """The decisions on a case's requests, or why there are none."""
     from krm_fn.dialects.kubewarden.faults import Fault
-    from krm_fn.dialects.kubewarden.host import PatternError
+    from krm_fn.dialects.kubewarden.host.policyhost import PatternError
 
     try:
         with limits.deep_stack():
@@ -219,8 +219,8 @@ def _settings(value: Any) -> Any:
 
 
 def _policy(case: dict[str, Any]) -> tuple[Any, ...]:
-    from krm_fn.dialects.kubewarden.decision import Terms
-    from krm_fn.dialects.kubewarden.decision import decide as decision_on
+    from krm_fn.dialects.kubewarden.policy.decision import Terms
+    from krm_fn.dialects.kubewarden.policy.decision import decide as decision_on
 
     policy, host = load(_wasm(case), case["mode"]), host_of(case)
     settings = _settings(case["settings"])
@@ -253,10 +253,10 @@ def _repeated(count: int, policy: Any, settings: Any, request: Any, host: Any) -
 
 
 def _group(case: dict[str, Any]) -> tuple[Any, ...]:
-    from krm_fn.dialects.kubewarden.decision import Terms
-    from krm_fn.dialects.kubewarden.decision import decide as decision_on
-    from krm_fn.dialects.kubewarden.expression import Expression
-    from krm_fn.dialects.kubewarden.group import Member, ask
+    from krm_fn.dialects.kubewarden.policy.decision import Terms
+    from krm_fn.dialects.kubewarden.policy.decision import decide as decision_on
+    from krm_fn.dialects.kubewarden.policy.expression import Expression
+    from krm_fn.dialects.kubewarden.policy.group import Member, ask
 
     members = {}
     for name, member in case["members"].items():
@@ -385,8 +385,8 @@ def _sprintf_differs(case: dict[str, Any]) -> bool:
 
 def _sprintf(case: dict[str, Any]) -> str | None:
     """The message with which the policy shows what Go's sprintf makes of its settings."""
-    from krm_fn.dialects.kubewarden import jsontext
-    from krm_fn.dialects.kubewarden.builtins import BUILTINS
+    from krm_fn.dialects.kubewarden.codec import jsontext
+    from krm_fn.dialects.kubewarden.runtime.builtins import BUILTINS
 
     settings = case.get("settings")
     if case.get("module") != "opa_builtins.wasm" or type(settings) is not dict:

@@ -6,7 +6,7 @@ from typing import Any
 
 from formats import Verdict
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.mergepatch import merge_patch
+from krm_fn.lang.patch.merge import merge_patch
 
 
 def check(case: dict[str, Any]) -> Verdict:

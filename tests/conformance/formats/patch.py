@@ -10,7 +10,7 @@ from typing import Any
 
 from formats import Verdict
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.jsonpatch import Operation, apply_kubemod
+from krm_fn.lang.patch.kubemod import Operation, apply_kubemod
 from krm_fn.values import MISSING
 
 DECISIONS: list[tuple[Callable[[dict[str, Any]], bool], str]] = [

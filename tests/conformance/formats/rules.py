@@ -15,7 +15,7 @@ from formats import Verdict
 from formats.conditions import Condition, decide
 from formats.numbers import same
 from krm_fn.admission import RuleRef, Trace
-from krm_fn.config.admission import OnRuleError
+from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.modrule.engine import Engine, Outcome
 from krm_fn.dialects.modrule.rule import (
     CompiledRule,

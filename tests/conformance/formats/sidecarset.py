@@ -32,7 +32,7 @@ from krm_fn.dialects.sidecarset.sets import SidecarSet, decode
 from krm_fn.dialects.sidecarset.types import KRUISE_KUBERNETES
 from krm_fn.dialects.sidecarset.validation import problems
 from krm_fn.errors import DecodeError, EvaluationError
-from krm_fn.lang.mergepatch import merge_patch, same_json
+from krm_fn.lang.patch.merge import merge_patch, same_json
 from krm_fn.values import Json, get, with_at
 from krm_fn.wire import Head
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from krm_fn.admission.activation import typed_view
-from krm_fn.admission.sight import look
-from krm_fn.config.admission import Admission
-from krm_fn.function import show
+from krm_fn.admission.objectview import look
+from krm_fn.config.options import Admission
 from krm_fn.kube.schema import RELEASES, KindSchema, Schemas, Struct, Type, Value
 from krm_fn.kube.served import Served
 from krm_fn.lang.cel import values as v
 from krm_fn.lang.cel.values import PLAIN, ListView, MapView
+from krm_fn.run.function import show
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
 

@@ -28,8 +28,8 @@ from pods_support import (
 
 from krm_fn.admission import Cause
 from krm_fn.admission.pods import template_of
-from krm_fn.config.admission import from_document
-from krm_fn.function import show
+from krm_fn.config.options import from_document
+from krm_fn.run.function import show
 from krm_fn.values import Json, get, with_at
 from krm_fn.wire import read_stream
 from krm_fn.wire.stream import head_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.admission import Operation
-from krm_fn.config.admission import (
+from krm_fn.config.options import (
     Admission,
     FromItems,
     Idempotency,

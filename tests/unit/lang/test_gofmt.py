@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_fn.errors import LimitError
-from krm_fn.lang.gofmt import (
+from krm_fn.lang.go.fmt import (
     GoInt,
     GoInt64,
     GoList,
@@ -19,7 +19,7 @@ from krm_fn.lang.gofmt import (
     to_bytes,
     type_name,
 )
-from krm_fn.lang.goprintf import UnprintableError, sprint, sprintf, sprintln
+from krm_fn.lang.go.printf import UnprintableError, sprint, sprintf, sprintln
 
 
 @pytest.mark.parametrize(

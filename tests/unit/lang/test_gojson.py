@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.lang.gojson import NotJson, dump, parse, write
+from krm_fn.lang.go.json import NotJson, dump, parse, write
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from krm_fn.errors import EvaluationError, LimitError
-from krm_fn.lang.jsonpatch import Operation, apply_kubemod
+from krm_fn.lang.patch.kubemod import Operation, apply_kubemod
 
 DOCUMENT = {"a": {"b": 1}, "l": [1, 2, 3], "n": None, "s": "x"}
 

@@ -6,7 +6,7 @@ import pytest
 
 from krm_fn import limits
 from krm_fn.errors import EvaluationError, LimitError
-from krm_fn.lang.mergepatch import merge_patch, same_json
+from krm_fn.lang.patch.merge import merge_patch, same_json
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn import limits
 from krm_fn.errors import EvaluationError, LimitError
-from krm_fn.lang.serverpatch import apply_server
+from krm_fn.lang.patch.apiserver import apply_server
 
 Json = dict[str, Any]
 

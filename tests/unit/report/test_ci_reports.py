@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from krm_fn.config.admission import Admission
-from krm_fn.function import admit, stages_of
+from krm_fn.config.options import Admission
 from krm_fn.report import ci
 from krm_fn.report.model import Report
+from krm_fn.run.function import admit, stages_of
 from krm_fn.wire import read_stream
 
 RULE = """\

@@ -10,8 +10,8 @@ import re
 from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.gofmt import GoInt, GoList, kind_name, to_float
-from krm_fn.lang.goprintf import sprint
+from krm_fn.lang.go.fmt import GoInt, GoList, kind_name, to_float
+from krm_fn.lang.go.printf import sprint
 from krm_fn.lang.gotemplate.parser import parse_float, parse_integer
 from krm_fn.lang.gotemplate.values import FunctionError, NamedInt, Object, Pointer, indirect
 

@@ -12,8 +12,8 @@ import re
 from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.gofmt import GoInt, GoInt64
-from krm_fn.lang.gotemplate.gotime.duration import (
+from krm_fn.lang.go.fmt import GoInt, GoInt64
+from krm_fn.lang.go.time.duration import (
     HOUR,
     MINUTE,
     SECOND,
@@ -21,7 +21,7 @@ from krm_fn.lang.gotemplate.gotime.duration import (
     parse_duration,
     rounded,
 )
-from krm_fn.lang.gotemplate.gotime.times import (
+from krm_fn.lang.go.time.times import (
     TIME,
     ZERO,
     Time,
@@ -29,7 +29,7 @@ from krm_fn.lang.gotemplate.gotime.times import (
     parse_time,
     unix,
 )
-from krm_fn.lang.gotemplate.gotime.zones import NoZonesError, load_zone, zone_at
+from krm_fn.lang.go.time.zones import NoZonesError, load_zone, zone_at
 from krm_fn.lang.gotemplate.sources import Draws
 from krm_fn.lang.gotemplate.sprig.convert import wrap_int64
 from krm_fn.lang.gotemplate.values import TYPES, Family, FunctionError, RefusedError

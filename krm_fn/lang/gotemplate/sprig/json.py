@@ -14,7 +14,7 @@ from typing import Any, Final
 from krm_fn import limits
 from krm_fn.errors import LimitError
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.gofmt import GoInt, format_json_float, is_nil, to_float
+from krm_fn.lang.go.fmt import GoInt, format_json_float, is_nil, to_float
 from krm_fn.lang.gotemplate.values import FunctionError, Object, Struct
 
 _SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from krm_fn.errors import LimitError
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.gofmt import GoInt, GoUint64, quote, to_bytes
+from krm_fn.lang.go.fmt import GoInt, GoUint64, quote, to_bytes
+from krm_fn.lang.go.regexp import compile_regex
 from krm_fn.lang.gotemplate.values import TYPES, Family, FunctionError, Methods, Object, Type
-from krm_fn.lang.regex import compile_regex
 
 FUNCTIONS: Final = Family()
 

@@ -8,7 +8,7 @@ import pytest
 from appmesh_support import LABELS, PATCH, admit, compiled, config_map, mesh, pod
 
 from krm_fn.admission import Cause, Operation
-from krm_fn.config.admission import OnRuleError
+from krm_fn.config.options import OnRuleError
 from krm_fn.values import Json, get
 from krm_fn.wire import Head
 

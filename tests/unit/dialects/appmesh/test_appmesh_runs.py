@@ -8,7 +8,7 @@ import pytest
 import yaml
 from appmesh_support import PATCH, config_map, mesh
 
-from krm_fn.function import Done, run
+from krm_fn.run.function import Done, run
 
 LABELS = {"app": "testrunner", "virtual-node": "vn"}
 CONTAINERS = [{"name": "app", "image": "app:1", "ports": [{"containerPort": 80}]}]

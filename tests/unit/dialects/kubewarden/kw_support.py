@@ -8,11 +8,11 @@ from typing import Any
 import wasmtime
 
 from krm_fn.admission import Cluster
-from krm_fn.dialects.kubewarden.answers import Answers
-from krm_fn.dialects.kubewarden.engine import Engine, Limits
-from krm_fn.dialects.kubewarden.host import Capabilities, PolicyHost
-from krm_fn.dialects.kubewarden.policy import ExecutionMode, Policy
-from krm_fn.dialects.kubewarden.reads import Reads
+from krm_fn.dialects.kubewarden.host.answers import Answers
+from krm_fn.dialects.kubewarden.host.policyhost import Capabilities, PolicyHost
+from krm_fn.dialects.kubewarden.host.reads import Reads
+from krm_fn.dialects.kubewarden.policy.policy import ExecutionMode, Policy
+from krm_fn.dialects.kubewarden.runtime.engine import Engine, Limits
 from krm_fn.values import Json
 from krm_fn.wire.stream import head_of
 

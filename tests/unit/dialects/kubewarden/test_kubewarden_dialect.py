@@ -12,10 +12,10 @@ import pytest
 import yaml
 from kw_support import annotated, wapc, wat
 
-from krm_fn.config.admission import Admission, from_document
+from krm_fn.config.options import Admission, from_document
 from krm_fn.errors import KrmFnError
-from krm_fn.function import admit, stages_of
 from krm_fn.report.model import Report
+from krm_fn.run.function import admit, stages_of
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
 

@@ -8,10 +8,10 @@ import pytest
 from kw_support import ACCEPT, IMPORTS, engine, host, policy, wapc, wat
 
 from krm_fn import limits
-from krm_fn.dialects.kubewarden.decision import Terms, decide
-from krm_fn.dialects.kubewarden.engine import Engine, Limits
 from krm_fn.dialects.kubewarden.faults import Fault, FaultKind
-from krm_fn.dialects.kubewarden.policy import ExecutionMode, Policy
+from krm_fn.dialects.kubewarden.policy.decision import Terms, decide
+from krm_fn.dialects.kubewarden.policy.policy import ExecutionMode, Policy
+from krm_fn.dialects.kubewarden.runtime.engine import Engine, Limits
 
 FUEL = 50_000_000
 LOOP = "(loop $again (br $again))"

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from kw_support import POD, host
 
-from krm_fn.dialects.kubewarden.answers import Answers, read_answers
-from krm_fn.dialects.kubewarden.host import Capabilities, PatternError, PolicyHost
-from krm_fn.dialects.kubewarden.masks import prune
-from krm_fn.dialects.kubewarden.wapc import HostError
+from krm_fn.dialects.kubewarden.host.answers import Answers, read_answers
+from krm_fn.dialects.kubewarden.host.masks import prune
+from krm_fn.dialects.kubewarden.host.policyhost import Capabilities, PatternError, PolicyHost
+from krm_fn.dialects.kubewarden.runtime.wapc import HostError
 from krm_fn.errors import ConfigError
 
 ROBOT: Any = {

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from kw_support import POD, host, policy, wapc
 
-from krm_fn.dialects.kubewarden import jsontext, yamltext
-from krm_fn.dialects.kubewarden.answer import Answer, read_gatekeeper
-from krm_fn.dialects.kubewarden.builtins import BUILTINS, BuiltinError
-from krm_fn.dialects.kubewarden.decision import Terms, decide
-from krm_fn.dialects.kubewarden.expression import Expression
+from krm_fn.dialects.kubewarden.codec import jsontext, yamltext
+from krm_fn.dialects.kubewarden.codec.graft import graft
 from krm_fn.dialects.kubewarden.faults import Fault, FaultKind
-from krm_fn.dialects.kubewarden.graft import graft
-from krm_fn.dialects.kubewarden.group import Member, ask
+from krm_fn.dialects.kubewarden.policy.answer import Answer, read_gatekeeper
+from krm_fn.dialects.kubewarden.policy.decision import Terms, decide
+from krm_fn.dialects.kubewarden.policy.expression import Expression
+from krm_fn.dialects.kubewarden.policy.group import Member, ask
+from krm_fn.dialects.kubewarden.runtime.builtins import BUILTINS, BuiltinError
 from krm_fn.values import MISSING, equal
 
 CHANGED = {**POD, "metadata": {**POD["metadata"], "labels": {"app": "api"}}}

@@ -18,10 +18,10 @@ from kw_support import annotated, wapc
 
 from krm_fn import limits
 from krm_fn.cli.pull import pull
-from krm_fn.dialects.kubewarden.cache import Cache
-from krm_fn.dialects.kubewarden.engine import Engine, Limits
-from krm_fn.dialects.kubewarden.modules import Modules, Store, read_lock, write_lock
-from krm_fn.dialects.kubewarden.registry import PullError, download, parse_reference
+from krm_fn.dialects.kubewarden.runtime.engine import Engine, Limits
+from krm_fn.dialects.kubewarden.store.cache import Cache
+from krm_fn.dialects.kubewarden.store.modules import Modules, Store, read_lock, write_lock
+from krm_fn.dialects.kubewarden.store.registry import PullError, download, parse_reference
 from krm_fn.errors import ConfigError
 
 WASM = annotated(wapc())
@@ -282,7 +282,7 @@ def test_an_artifact_under_another_name_is_not_taken() -> None:
 
 def test_other_flags_have_other_names(monkeypatch: pytest.MonkeyPatch) -> None:
     before = compiled(Cache("cache"))
-    monkeypatch.setattr("krm_fn.dialects.kubewarden.engine.FLAGS", {"other": True})
+    monkeypatch.setattr("krm_fn.dialects.kubewarden.runtime.engine.FLAGS", {"other": True})
     assert len(compiled(Cache("cache"))) == len(before) + 1
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_fn.admission import Cause, Cluster, Compiled, Operation, Request, Response, Rule, Trace
-from krm_fn.config.admission import OnRuleError
 from krm_fn.config.fields import Section
+from krm_fn.config.options import OnRuleError
 from krm_fn.config.sources import RuleSet
 from krm_fn.dialects.modrule import DIALECT
 from krm_fn.dialects.modrule.plugin import KubeMod

@@ -7,7 +7,7 @@ import pytest
 from modrule_support import admit, after, config_map, patch_rule, reject_rule, said
 
 from krm_fn.admission import Cause
-from krm_fn.config.admission import OnRuleError
+from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.modrule.form import LAST_APPLIED
 from krm_fn.values import Json
 

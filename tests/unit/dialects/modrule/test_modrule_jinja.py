@@ -22,7 +22,7 @@ from modrule_support import (
 )
 
 from krm_fn.admission import Cause, Cluster
-from krm_fn.config.admission import OnRuleError
+from krm_fn.config.options import OnRuleError
 from krm_fn.errors import RuleError
 from krm_fn.values import Json
 

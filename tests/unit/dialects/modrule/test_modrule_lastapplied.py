@@ -6,7 +6,7 @@ import pytest
 
 from krm_fn.dialects.modrule.form import LAST_APPLIED
 from krm_fn.dialects.modrule.lastapplied import Crash, LastApplied, encode
-from krm_fn.lang.jsonpatch import Operation
+from krm_fn.lang.patch.kubemod import Operation
 from krm_fn.values import Json
 
 LABEL = Operation("add", "/metadata/labels/x", "1")

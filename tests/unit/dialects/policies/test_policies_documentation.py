@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from policies_support import apply, mutating, patch
 
-from krm_fn.function import Done, run
+from krm_fn.run.function import Done, run
 from krm_fn.values import Json
 
 CONDITION = {

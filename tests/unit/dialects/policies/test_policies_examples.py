@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from krm_fn.admission import Cause
-from krm_fn.config.admission import Admission
-from krm_fn.function import admit, stages_of
+from krm_fn.config.options import Admission
+from krm_fn.run.function import admit, stages_of
 from krm_fn.wire import read_stream
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "examples" / "policies"

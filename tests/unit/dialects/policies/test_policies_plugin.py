@@ -22,8 +22,8 @@ from policies_support import (
     validating,
 )
 
-from krm_fn.config.admission import Admission
-from krm_fn.function import Done, lint, run
+from krm_fn.config.options import Admission
+from krm_fn.run.function import Done, lint, run
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
 

@@ -16,7 +16,7 @@ from policies_support import (
     validating,
 )
 
-from krm_fn.function import Done, run
+from krm_fn.run.function import Done, run
 from krm_fn.values import Json
 
 LABEL = mutating(apply('Object{metadata: Object.metadata{labels: {"seen": "yes"}}}'), name="label")

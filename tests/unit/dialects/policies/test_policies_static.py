@@ -21,7 +21,7 @@ from policies_support import (
     validating,
 )
 
-from krm_fn.function import Done, run
+from krm_fn.run.function import Done, run
 
 NAME = "guard.static.k8s.io"
 DENIES = validating({"expression": "false", "message": "no"}, name=NAME)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn.function import Done, run
+from krm_fn.run.function import Done, run
 
 SET = """
 apiVersion: apps.kruise.io/v1beta1

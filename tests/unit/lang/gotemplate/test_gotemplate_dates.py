@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from krm_fn.errors import EvaluationError
+from krm_fn.lang.go.time import zones
 from krm_fn.lang.gotemplate import Sources, parse
-from krm_fn.lang.gotemplate.gotime import zones
 
 CLOCK = datetime(2024, 5, 6, 7, 8, 9, 250_000, tzinfo=UTC)
 STAMP = "1709622428"  # 2024-03-05 07:07:08 UTC, a Tuesday

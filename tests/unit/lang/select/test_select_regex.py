@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.errors import CompileError
-from krm_fn.lang.regex import compile_regex
+from krm_fn.lang.go.regexp import compile_regex
 
 
 @pytest.mark.parametrize(

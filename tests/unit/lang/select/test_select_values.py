@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.lang.gofmt import GoInt
+from krm_fn.lang.go.fmt import GoInt
 from krm_fn.lang.select.values import (
     UNDEFINED,
     byte_length,

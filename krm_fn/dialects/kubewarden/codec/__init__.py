@@ -1,0 +1,1 @@
+"""JSON, YAML and patches as the policy server reads and writes them."""

@@ -1,0 +1,1 @@
+"""What policies may ask their host, and the answers of a render."""

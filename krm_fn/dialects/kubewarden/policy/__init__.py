@@ -1,0 +1,1 @@
+"""A policy or a group: loaded, asked, and its answer made a decision."""

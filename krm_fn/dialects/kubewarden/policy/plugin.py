@@ -1,0 +1,246 @@
+"""The webhook of one policy or group, as Kubewarden's controller registers it.
+
+It tells which requests the policy is asked about, asks it, and puts its decision into the words of
+the chain. It knows neither WebAssembly nor how a decision is made.
+Source: kubewarden-controller policysubreconciler_webhook.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from krm_fn.admission import (
+    Cause,
+    Cluster,
+    Finding,
+    Phase,
+    Prefilter,
+    Request,
+    Response,
+    RuleRef,
+    Step,
+    Trace,
+)
+from krm_fn.admission.matching import (
+    Matched,
+    ResourcePrefilter,
+    match,
+    only_pods,
+    own_namespace,
+)
+from krm_fn.config.options import OnRuleError
+from krm_fn.dialects.kubewarden.host.policyhost import PolicyHost
+from krm_fn.dialects.kubewarden.policy.answer import Answer
+from krm_fn.dialects.kubewarden.policy.decision import Decision, Terms, decide
+from krm_fn.dialects.kubewarden.policy.resource import PolicyResource
+from krm_fn.dialects.kubewarden.policy.review import as_version, review
+from krm_fn.values import MISSING, Json
+from krm_fn.wire import Head
+
+CONTROLLER_NAMESPACE: Final = "kubewarden"
+
+
+class Judge(Protocol):
+    """A loaded policy or group with its settings."""
+
+    @property
+    def hosts(self) -> Sequence[PolicyHost]:
+        """What answers host calls."""
+        ...
+
+    def answer(self, request: Json, subject: Json) -> Answer:
+        """The answer to a request about an object."""
+        ...
+
+
+class Conditions(Protocol):
+    """The matchConditions of a policy."""
+
+    def hold(self, request: Request, matched: Matched) -> tuple[bool, str]:
+        """Whether all hold, or why nobody can tell."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """What all policies of a run have in common."""
+
+    default_namespace: str
+    on_error: OnRuleError
+
+
+class KubewardenPolicy:
+    """One policy or group."""
+
+    name = "kubewarden"
+
+    def __init__(
+        self,
+        resource: PolicyResource,
+        judge: Judge,
+        conditions: Conditions | None,
+        common: Policies,
+        cluster: Cluster,
+    ) -> None:
+        self.resource = resource
+        self.phase = Phase.MUTATING_WEBHOOK if resource.mutating else Phase.VALIDATING_WEBHOOK
+        self._home = resource.ref.namespace or common.default_namespace
+        unique = resource.unique_name(self._home)
+        self.order = (unique, f"{unique}.kubewarden.admission")
+        self.prefilter: Prefilter = ResourcePrefilter([resource.constraints], cluster)
+        self._judge = judge
+        self._conditions = conditions
+        self._common = common
+        message = None if resource.is_group else resource.message
+        self._terms = Terms(resource.ref.name, resource.mutating, resource.monitor, message)
+
+    def admit(
+        self,
+        request: Request,
+        cluster: Cluster,
+        trace: Trace,
+        only: frozenset[str] | None = None,
+    ) -> Response:
+        """Ask the policy about one object, if it is one that the policy is asked about."""
+        if not self._is_in_sight(request.head, request.namespace):
+            return Response()
+        found = match(self.resource.constraints, request, cluster)
+        if found.undecided:
+            return Response(findings=(self._finding(Cause.UNDECIDED, found.undecided),))
+        notes = tuple(self._finding(Cause.WARNING, note) for note in found.notes)
+        if found.matched is None:
+            return Response(findings=notes)
+        if self._conditions is not None:
+            holds, error = self._conditions.hold(request, found.matched)
+            if error:
+                return Response(findings=(*notes, self._condition_failed(error)))
+            if not holds:
+                return Response(findings=notes)
+        return self._ask(request, found.matched, notes)
+
+    def _ask(self, request: Request, matched: Matched, notes: tuple[Finding, ...]) -> Response:
+        asked = review(request, matched)
+        subject = asked["object"]
+        decision = decide(self._judge.answer(asked, subject), subject, self._terms)
+        findings = (*notes, *self._findings(decision))
+        if decision.object is MISSING:
+            return Response(findings=findings)
+        changed = as_version(decision.object, request.head.api_version)
+        step = Step((self.resource.ref,), changed)
+        return Response(changed, (step,), findings)
+
+    def unseen(self, targets: Sequence[tuple[Head, str]]) -> Sequence[Finding]:
+        """A finding if the policy could be asked about none of the objects."""
+        ref = self.resource.ref
+        if any(
+            self.prefilter.wants(head, namespace) and self._is_in_sight(head, namespace)
+            for head, namespace in targets
+        ):
+            return ()
+        if only_pods(self.resource.constraints):
+            message = (
+                "takes effect only in the cluster: Pod objects are made by controllers there, and "
+                "none is among the objects here"
+            )
+            return (Finding(Cause.NOTE, False, message, (ref,)),)
+        home = "" if self.resource.is_cluster_wide else f" in {self._home}"
+        objects = "object" if len(targets) == 1 else f"{len(targets)} objects"
+        message = f"{ref} saw none of the {objects}: none is what its rules name{home}"
+        return (Finding(Cause.WARNING, False, message, (ref,)),)
+
+    def pods_only(self) -> Sequence[RuleRef]:
+        """The policy, if nothing but Pods could match it."""
+        return (self.resource.ref,) if only_pods(self.resource.constraints) else ()
+
+    # ---------------------------------------------------------------------------- small parts
+
+    def _is_in_sight(self, head: Head, namespace: str) -> bool:
+        """Whether an object is where the policy looks: its namespace, or all but Kubewarden's."""
+        space = own_namespace(head, namespace)
+        if self.resource.is_cluster_wide:
+            return self.resource.inside_own_namespace or space != CONTROLLER_NAMESPACE
+        return bool(namespace) and namespace == self._home
+
+    def _finding(self, cause: Cause, message: str, denies: bool = False) -> Finding:
+        return Finding(cause, denies, message, (self.resource.ref,))
+
+    def _condition_failed(self, error: str) -> Finding:
+        """In a cluster the API server rejects, or does not ask the policy, as it is told."""
+        message = f"matchConditions cannot be evaluated: {error}"
+        if self.resource.ignores_failure:
+            return self._finding(Cause.WARNING, f"{message}; not asked (failurePolicy: Ignore)")
+        return self._finding(Cause.FAILED, message, True)
+
+    def _findings(self, decision: Decision) -> list[Finding]:
+        findings: list[Finding] = []
+        fault = decision.fault
+        if decision.would_reject is not None:
+            said = f"{fault.kind}: {fault.message}" if fault else decision.would_reject
+            message = f"mode monitor; in mode protect it would reject: {said}"
+            findings.append(self._finding(Cause.WARNING, message))
+        elif fault is not None:
+            findings.append(self._failed(decision))
+        elif not decision.allowed:
+            findings.append(
+                Finding(
+                    Cause.REJECTED,
+                    True,
+                    decision.message or "rejected without a message",
+                    (self.resource.ref,),
+                    code=decision.code or 0,
+                    reason=decision.reason or "",
+                    details=self._details(decision),
+                )
+            )
+        findings += (self._finding(Cause.WARNING, one) for one in decision.warnings or ())
+        findings += (
+            self._finding(Cause.AUDIT, f"{key}: {text}")
+            for key, text in sorted((decision.audit or {}).items())
+        )
+        return [*findings, *self._host_findings()]
+
+    def _failed(self, decision: Decision) -> Finding:
+        fault = decision.fault
+        assert fault is not None
+        message = f"{fault.kind}: {fault.message}"
+        if decision.message and decision.message not in (fault.message, fault.said):
+            message = f"{decision.message} ({message})"
+        elif fault.said and fault.message not in fault.said:
+            message = f"{message}: {fault.said}"
+        if self._common.on_error is OnRuleError.WARN:
+            return self._finding(Cause.FAILED, f"{message}; the object passes (onRuleError: Warn)")
+        return Finding(
+            Cause.FAILED,
+            True,
+            message,
+            (self.resource.ref,),
+            code=decision.code or 0,
+            details=self._details(decision),
+        )
+
+    def _details(self, decision: Decision) -> tuple[Finding, ...]:
+        return tuple(
+            self._finding(
+                Cause.REJECTED,
+                ": ".join(str(cause[key]) for key in ("field", "message") if cause.get(key)),
+            )
+            for cause in decision.causes or ()
+        )
+
+    def _host_findings(self) -> list[Finding]:
+        findings: list[Finding] = []
+        for host in self._judge.hosts:
+            findings += (
+                self._finding(
+                    Cause.WARNING,
+                    f"asked for {what}, which needs the network or a cluster; record the answer in "
+                    "kubewarden.answers",
+                )
+                for what in dict.fromkeys(host.refused)
+            )
+            findings += (self._finding(Cause.NOTE, f"log: {line}") for line in host.log)
+            host.refused.clear()
+            host.log.clear()
+        return findings

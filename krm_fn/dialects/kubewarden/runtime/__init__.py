@@ -1,0 +1,1 @@
+"""WebAssembly guests, run within limits: the engine and the four execution modes."""

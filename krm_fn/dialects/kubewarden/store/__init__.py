@@ -1,0 +1,1 @@
+"""Where modules come from: files, the store, registries; signatures; compiled modules."""

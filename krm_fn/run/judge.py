@@ -1,0 +1,262 @@
+"""Each object through the chain, and what the options make of the verdict.
+
+This is where a denial becomes an exit, a warning or a dropped object, where the result is admitted
+once more, and where templates are admitted as Pods. The chain knows none of these options, and this
+module neither rules nor bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from krm_fn import limits
+from krm_fn.admission import Cause, Chain, Cluster, Finding, RuleRef, Verdict, net_changes
+from krm_fn.admission.checks import idempotence
+from krm_fn.admission.cluster import Identity
+from krm_fn.admission.objectview import look
+from krm_fn.admission.pods import admit_templates, cut_name, is_preview, preview_templates
+from krm_fn.config.options import (
+    Admission,
+    Idempotency,
+    LocalConfig,
+    Mode,
+    OnReject,
+    PodTemplates,
+)
+from krm_fn.errors import InputError
+from krm_fn.kube.podtemplates import has_templates
+from krm_fn.report.model import ObjectReport, Outcome
+from krm_fn.run.knowledge import LOCAL_CONFIG, Caller, is_namespace, without_marks
+from krm_fn.values import Json, get
+from krm_fn.wire import Head, Item, Stream
+from krm_fn.wire.scalars import Word
+from krm_fn.wire.stream import head_of
+
+
+class Runner:
+    """What all objects of a run share."""
+
+    def __init__(
+        self,
+        chain: Chain,
+        admission: Admission,
+        cluster: Cluster,
+        old_objects: Mapping[Identity, Json],
+        caller: Caller = Caller.COMMAND,
+    ) -> None:
+        self.chain = chain
+        self._skips_local = _skips_local(admission, caller)
+        self._skipped: list[Head] = []
+        self.admission = admission
+        self.cluster = cluster
+        self.old_objects = old_objects
+        self.previews: dict[Item, list[Json]] = {}
+        """The Pods of templates, by the object that has them."""
+        self._told: set[tuple[tuple[RuleRef, ...], str]] = set()
+
+    def admit_all(self, targets: Sequence[Item]) -> dict[Item, ObjectReport]:
+        """Admit Namespaces first, since others are then seen in namespaces as admitted."""
+        reports: dict[Item, ObjectReport] = {}
+        admitted: dict[str, Json] = {}
+        for item in targets:
+            if is_namespace(item.head):
+                self._admit_into(reports, item)
+                admitted[item.head.name] = without_marks(item.value)
+        self.cluster = self.cluster.with_admitted(admitted)
+        for item in targets:
+            if not is_namespace(item.head):
+                self._admit_into(reports, item)
+        return reports
+
+    def _admit_into(self, reports: dict[Item, ObjectReport], item: Item) -> None:
+        head = item.head
+        namespace = self.cluster.namespace_of(head)
+        wanted = self._wants(head, namespace)
+        if not wanted and not self.admission.strict:
+            return
+        value = value_of(item)
+        if not self.admission.match.fits(head, value):
+            return
+        if self._skips_local and _is_local(value):
+            self._skipped.append(head)
+            return
+        if not wanted:
+            sight = look(value, namespace, self.chain.served, strict=True)
+            if sight.denied:
+                report = ObjectReport(item, namespace, Outcome.REJECTED, sight.findings)
+                reports[item] = report
+            return
+
+        def admit(value: Json) -> Verdict:
+            return self._admit(head, value, namespace)
+
+        verdict = admit(value)
+        if self.admission.pod_templates is PodTemplates.PREVIEW and self._with_pods(head):
+            verdict = self._preview(item, verdict, namespace)
+        verdict = verdict._replace(findings=(*verdict.findings, *_doubts(item)))
+        verdict = self._judge(verdict, admit)
+        reports[item] = self._carry_out(item, namespace, verdict)
+
+    def findings(self) -> Iterator[Finding]:
+        """What there is to say of objects that were left alone; complete after `admit_all`."""
+        if self._skipped:
+            names = [f"{head.kind} {head.name}" for head in self._skipped[:_NAMED]]
+            names += ["..."] if len(self._skipped) > _NAMED else []
+            number = len(self._skipped)
+            message = (
+                f"left alone, since {LOCAL_CONFIG} keeps {'it' if number == 1 else 'them'} out of "
+                f"the cluster: {', '.join(names)} ({number}); match.localConfig: Admit admits such "
+                "objects"
+            )
+            yield Finding(Cause.NOTE, False, message)
+
+    def _wants(self, head: Head, namespace: str) -> bool:
+        if self.chain.wants(head, namespace):
+            return True
+        if self.admission.pod_templates is PodTemplates.PREVIEW and self._with_pods(head):
+            return True
+        return self._with_pods(head) and self.chain.wants(Head("v1", "Pod", "", ""), namespace)
+
+    def _with_pods(self, head: Head) -> bool:
+        """Whether an object's templates are admitted as Pods."""
+        admission = self.admission
+        return admission.pod_templates is not PodTemplates.IGNORE and has_templates(
+            head.group, head.kind, admission.extra_pod_templates
+        )
+
+    def _admit(self, head: Head, value: Json, namespace: str) -> Verdict:
+        old = self.old_objects.get((head.group, head.kind, namespace, head.name))
+        verdict = self.chain.admit(head, value, self.cluster, old)
+        if self.admission.pod_templates is not PodTemplates.MUTATE or not self._with_pods(head):
+            return verdict
+        extra = self.admission.extra_pod_templates
+        return admit_templates(self.chain, head, verdict, namespace, self.cluster, extra)
+
+    def _preview(self, item: Item, verdict: Verdict, namespace: str) -> Verdict:
+        """The verdict with what rules say of the Pods, which are kept for `put_previews`."""
+        extra = self.admission.extra_pod_templates
+        pods, findings = preview_templates(
+            self.chain, item.head, verdict, namespace, self.cluster, extra
+        )
+        self.previews[item] = pods
+        return verdict._replace(findings=(*verdict.findings, *findings))
+
+    def _judge(self, verdict: Verdict, admit: Callable[[Json], Verdict]) -> Verdict:
+        """The verdict with what the options make of it."""
+        admission = self.admission
+        if admission.idempotency is not Idempotency.OFF:
+            denies = admission.idempotency is Idempotency.FAIL
+            finding = idempotence(admit, verdict, denies)
+            if finding is not None:
+                verdict = verdict._replace(findings=(*verdict.findings, finding))
+        verdict = verdict._replace(findings=tuple(filter(self._is_new, verdict.findings)))
+        if admission.on_reject is OnReject.WARN or admission.mode is Mode.AUDIT:
+            findings = tuple(f._replace(denies=False) for f in verdict.findings)
+            verdict = verdict._replace(findings=findings)
+        return verdict
+
+    def _is_new(self, finding: Finding) -> bool:
+        """What nobody knows, and notes of no rule, are told once and not for each object."""
+        of_nobody = finding.cause is Cause.NOTE and not finding.rules
+        once = of_nobody or finding.cause is Cause.UNDECIDED
+        if not once or finding.field is not None or finding.denies:
+            return True
+        key = finding.rules, finding.message
+        told = key in self._told
+        self._told.add(key)
+        return not told
+
+    def _carry_out(self, item: Item, namespace: str, verdict: Verdict) -> ObjectReport:
+        before = item.value
+        if verdict.denied:
+            if self.admission.on_reject is OnReject.DROP and _may_be_dropped(item):
+                return self._drop(item, namespace, verdict)
+            return ObjectReport(item, namespace, Outcome.REJECTED, verdict.findings)
+        changes = tuple(net_changes(before, verdict.object, verdict.changes, verdict.shown))
+        outcome = Outcome.CHANGED if changes else Outcome.UNCHANGED
+        if changes and self.admission.mode is Mode.MUTATE:
+            item.replace(verdict.object)
+        return ObjectReport(item, namespace, outcome, verdict.findings, changes)
+
+    def _drop(self, item: Item, namespace: str, verdict: Verdict) -> ObjectReport:
+        """The object leaves the list; its denials become warnings that say so."""
+        if self.admission.mode is Mode.MUTATE:
+            item.dropped = True
+            self.previews.pop(item, None)
+        findings = tuple(
+            f._replace(denies=False, message=f"dropped: {f.message}") if f.denies else f
+            for f in verdict.findings
+        )
+        return ObjectReport(item, namespace, Outcome.DROPPED, findings)
+
+
+def put_previews(streams: Sequence[Stream], previews: Mapping[Item, Sequence[Json]]) -> None:
+    """Add the Pods of templates to the streams; those of an earlier run are replaced or go.
+
+    Pods of objects that have one name are numbered, in the order of the objects.
+    """
+    taken: dict[Head, int] = {}
+    for stream in streams:
+        pods = (pod for item in stream.items for pod in previews.get(item, ()))
+        wanted = {head_of(pod): pod for pod in (_with_own_name(pod, taken) for pod in pods)}
+        for item in stream.items:
+            if item.head.kind == "Pod" and is_preview(item.value):
+                pod = wanted.pop(item.head, None)
+                if pod is None:
+                    item.dropped = True
+                else:
+                    item.replace(pod)
+        stream.added = [value for value in stream.added if not is_preview(value)]
+        for pod in wanted.values():
+            stream.add(pod)
+
+
+def _with_own_name(pod: Json, taken: dict[Head, int]) -> Json:
+    """A preview under a name that no other one has; `taken` counts those of each name."""
+    first, name = head_of(pod), pod["metadata"]["name"]
+    while head_of(pod) in taken:
+        taken[first] += 1
+        pod = {**pod, "metadata": {**pod["metadata"], "name": cut_name(f"{name}-{taken[first]}")}}
+    taken[head_of(pod)] = 1
+    return pod
+
+
+def value_of(item: Item) -> Json:
+    """The object; what is wrong with it says which object it is. Raises InputError."""
+    try:
+        return item.value
+    except InputError as error:
+        error.message = f"{item.head}: {error.message}"
+        raise
+
+
+def _doubts(item: Item) -> Iterator[Finding]:
+    """A warning for each word in an object that later readers may take for something else."""
+    for path, word, is_key in item.doubts[: limits.STRICT_FINDINGS]:
+        if is_key:
+            message = f"quote the key {word}: readers differ, and rules see it as a text"
+        else:
+            boolean = str(Word(word).boolean).lower()
+            message = f"quote {word} or write {boolean}: readers differ, and rules see a boolean"
+        yield Finding(Cause.WARNING, False, message, field=path)
+
+
+def _may_be_dropped(item: Item) -> bool:
+    """What others stand in would take them along, admitted or not."""
+    kept = item.head.kind in ("Namespace", "CustomResourceDefinition", "Kptfile")
+    return not kept and not item.elements
+
+
+def _skips_local(options: Admission, caller: Caller) -> bool:
+    """Whether objects with local-config are left alone: kpt and kustomize do not apply them."""
+    if options.match.local_config is None:
+        return caller is Caller.FUNCTION
+    return options.match.local_config is LocalConfig.SKIP
+
+
+def _is_local(value: Json) -> bool:
+    return bool(get(value, ("metadata", "annotations", LOCAL_CONFIG)) == "true")
+
+
+_NAMED: Final = 3

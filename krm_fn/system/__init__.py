@@ -1,0 +1,1 @@
+"""The operating system: standard streams, files, paths and a deadline. Knows no manifest."""
