@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-from krm_fn.kube.served.writeback import carry_back
+from krm_fn.kube.writeback import carry_back
 from krm_fn.values import MISSING, Json, Path, equal, with_at
 
 

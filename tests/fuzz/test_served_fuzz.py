@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from krm_fn.errors import DecodeError
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
-from krm_fn.kube.served.writeback import carry_back
+from krm_fn.kube.writeback import carry_back
 from krm_fn.values import Json, diff, equal
 
 SERVED = Served(Schemas())

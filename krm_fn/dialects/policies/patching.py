@@ -20,7 +20,7 @@ from krm_fn.kube.godecode import ConversionError, converted, decode_error
 from krm_fn.kube.merge import DEDUCED, Atom, MergeError, apply_configuration, of_custom, of_struct
 from krm_fn.kube.schema import KindSchema, Schemas
 from krm_fn.kube.served.serve import FindCrd, Form
-from krm_fn.kube.served.writeback import carry_back
+from krm_fn.kube.writeback import carry_back
 from krm_fn.lang.go.fmt import quote
 from krm_fn.lang.patch.apiserver import apply_server
 from krm_fn.values import Json, check_size, get

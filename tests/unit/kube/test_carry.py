@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_fn.kube.served.writeback import carry_back
+from krm_fn.kube.writeback import carry_back
 from krm_fn.values import equal
 
 Json = dict[str, Any]
