@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,6 +12,8 @@ from hypothesis import HealthCheck, settings
 # How long an example takes on a busy machine is no finding.
 settings.register_profile("repository", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("repository")
+
+COLLECTED = pytest.StashKey[frozenset[str]]()
 
 REQUIRED = [name for name in os.environ.get("KRM_FN_REQUIRE", "").split(",") if name]
 
@@ -21,6 +24,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for tool in _missing(item):
             if tool not in REQUIRED:
                 item.add_marker(pytest.mark.skip(reason=f"{tool} is not on PATH"))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    session.config.stash[COLLECTED] = frozenset(sys.modules)
+
+
+@pytest.fixture
+def collected(pytestconfig: pytest.Config) -> frozenset[str]:
+    """The modules that were imported once the tests had been collected."""
+    return pytestconfig.stash[COLLECTED]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -19,23 +19,25 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 import yaml
 from in_process import Done, run
-from kw_support import host, policy, wapc
+from keys_support import Key
+from kw_support import guest, host, policy, wapc, wat
 
 from krm_fn.dialects.kubewarden.faults import FaultKind
 from krm_fn.dialects.kubewarden.store.modules import Modules, Store, read_lock
 from krm_fn.dialects.kubewarden.store.signatures import path_of, read_verification
 from krm_fn.errors import ConfigError
 
-wasmtime = pytest.importorskip("wasmtime")
-serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
-from cryptography.hazmat.primitives import hashes  # noqa: E402
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa  # noqa: E402
+pytestmark = pytest.mark.skipif(
+    not (find_spec("wasmtime") and find_spec("cryptography")),
+    reason="wasmtime or cryptography is not installed",
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "org/policy"
@@ -53,7 +55,7 @@ def digest_of(data: bytes) -> str:
 
 
 def module(text: str = "") -> bytes:
-    return bytes(wasmtime.wat2wasm(f"(module {text})"))
+    return wat(f"(module {text})")
 
 
 def refused(done: Done) -> str:
@@ -215,7 +217,7 @@ def publish(tag: str, wasm: bytes) -> str:
     return digest_of(manifest)
 
 
-def sign(manifest: str, key: Any, about: str = "", **annotations: str) -> None:
+def sign(manifest: str, key: Key, about: str = "", **annotations: str) -> None:
     """Sign a manifest as cosign does, beside the signatures that it has."""
     payload = json.dumps(
         {
@@ -227,16 +229,12 @@ def sign(manifest: str, key: Any, about: str = "", **annotations: str) -> None:
             "optional": annotations or None,
         }
     ).encode()
-    if isinstance(key, ec.EllipticCurvePrivateKey):
-        signature = key.sign(payload, ec.ECDSA(hashes.SHA256()))
-    elif isinstance(key, rsa.RSAPrivateKey):
-        signature = key.sign(payload, padding.PKCS1v15(), hashes.SHA256())
-    else:
-        signature = key.sign(payload)
     layer = {
         "mediaType": SIGNED_LAYER,
         "digest": digest_of(payload),
-        "annotations": {"dev.cosignproject.cosign/signature": base64.b64encode(signature).decode()},
+        "annotations": {
+            "dev.cosignproject.cosign/signature": base64.b64encode(key.sign(payload)).decode()
+        },
     }
     tag = manifest.replace(":", "-") + ".sig"
     before = json.loads(Registry.manifests.get(tag, b'{"layers": []}'))["layers"]
@@ -244,22 +242,12 @@ def sign(manifest: str, key: Any, about: str = "", **annotations: str) -> None:
     Registry.manifests[tag] = json.dumps({"layers": [*before, layer]}).encode()
 
 
-ALICE = ec.generate_private_key(ec.SECP256R1())
-BOB = ec.generate_private_key(ec.SECP256R1())
-MALLORY = ec.generate_private_key(ec.SECP256R1())
+ALICE, BOB, MALLORY = Key(), Key(), Key()
 
 
-def pem(key: Any) -> str:
-    return str(
-        key.public_key()
-        .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-        .decode()
-    )
-
-
-def asked(key: Any, owner: str = "", **annotations: str) -> dict[str, Any]:
+def asked(key: Key, owner: str = "", **annotations: str) -> dict[str, Any]:
     """A requirement of a verification config."""
-    entry = {"kind": "pubKey", "key": pem(key)}
+    entry = {"kind": "pubKey", "key": key.pem()}
     if owner:
         entry["owner"] = owner
     return {**entry, "annotations": annotations} if annotations else entry
@@ -290,13 +278,8 @@ def rendered(policy: str, verification: str) -> bytes:
 
 @pytest.mark.parametrize(
     "key",
-    [
-        ALICE,
-        ec.generate_private_key(ec.SECP384R1()),
-        ed25519.Ed25519PrivateKey.generate(),
-        rsa.generate_private_key(65537, 2048),
-    ],
-    ids=["P-256", "P-384", "Ed25519", "RSA"],
+    [Key("P-256"), Key("P-384"), Key("Ed25519"), Key("RSA-2048")],
+    ids=lambda key: key.algorithm,
 )
 def test_a_module_that_is_signed_as_asked_is_pulled_and_rendered(registry: str, key: Any) -> None:
     sign(publish("v1", module()), key)
@@ -464,9 +447,9 @@ WRONG_CONFIGS = {
 @pytest.mark.parametrize("text", WRONG_CONFIGS.values(), ids=WRONG_CONFIGS)
 def test_a_verification_config_that_asks_for_nothing_is_an_error(text: str) -> None:
     key = json.dumps(asked(ALICE))
-    short = rsa.generate_private_key(65537, 1024)
-    text = text.replace("KEY", key).replace("PEM", json.dumps(pem(ALICE)))
-    Path("v.yaml").write_text(text.replace("SHORT", json.dumps(pem(short))))
+    short = Key("RSA-1024")
+    text = text.replace("KEY", key).replace("PEM", json.dumps(ALICE.pem()))
+    Path("v.yaml").write_text(text.replace("SHORT", json.dumps(short.pem())))
     with pytest.raises(ConfigError, match=r"v\.yaml: is no verification config|v\.yaml: "):
         read_verification("v.yaml")
 
@@ -532,25 +515,25 @@ def test_a_lock_names_the_digest_of_what_came(registry: str) -> None:
 FUEL = 50_000_000
 LOUD = 33 * 1024 * 1024
 
-ATTACKS: dict[str, tuple[bytes, FaultKind]] = {
-    "an endless loop": (wapc(body="(loop $x (br $x))"), FaultKind.OUT_OF_FUEL),
+ATTACKS: dict[str, tuple[Callable[[], bytes], FaultKind]] = {
+    "an endless loop": (guest(body="(loop $x (br $x))"), FaultKind.OUT_OF_FUEL),
     "an endless loop at the start": (
-        wapc(extra='(func (export "wapc_init") (loop $x (br $x)))'),
+        guest(extra='(func (export "wapc_init") (loop $x (br $x)))'),
         FaultKind.OUT_OF_FUEL,
     ),
     "a loop of host calls that answer nothing": (
-        wapc(body="(loop $x (drop (call $host_error_len)) (br $x))"),
+        guest(body="(loop $x (drop (call $host_error_len)) (br $x))"),
         FaultKind.OUT_OF_FUEL,
     ),
     "growth": (
-        wapc(
+        guest(
             body="(loop $x (br_if $x (i32.ne (memory.grow (i32.const 64)) (i32.const -1))))"
             " unreachable"
         ),
         FaultKind.MEMORY_LIMIT,
     ),
     "growth of a table": (
-        wapc(
+        guest(
             body="(loop $x (br_if $x (i32.ne (table.grow $t (ref.null func) (i32.const 100000))"
             " (i32.const -1)))) unreachable",
             extra="(table $t 1 funcref)",
@@ -558,48 +541,50 @@ ATTACKS: dict[str, tuple[bytes, FaultKind]] = {
         FaultKind.GUEST_TRAP,
     ),
     "more memory than it may have": (
-        wapc(memory='(memory (export "memory") 60000)'),
+        guest(memory='(memory (export "memory") 60000)'),
         FaultKind.MEMORY_LIMIT,
     ),
     "an answer longer than its memory": (
-        wapc(body="(call $response (i32.const 0) (i32.const -1)) (return (i32.const 1))"),
+        guest(body="(call $response (i32.const 0) (i32.const -1)) (return (i32.const 1))"),
         FaultKind.BAD_RESPONSE,
     ),
     "an answer that is too long": (
-        wapc(
+        guest(
             body=f"(call $response (i32.const 0) (i32.const {LOUD})) (return (i32.const 1))",
             memory='(memory (export "memory") 600)',
         ),
         FaultKind.BAD_RESPONSE,
     ),
     "an error that is too long": (
-        wapc(
+        guest(
             body=f"(call $error (i32.const 0) (i32.const {LOUD})) (return (i32.const 0))",
             memory='(memory (export "memory") 600)',
         ),
         FaultKind.BAD_RESPONSE,
     ),
     "a request outside of its memory": (
-        wapc(body="(call $request (i32.const -8) (i32.const -8))"),
+        guest(body="(call $request (i32.const -8) (i32.const -8))"),
         FaultKind.WRONG_ABI,
     ),
     "a host call from outside of its memory": (
-        wapc(
+        guest(
             body="(drop (call $host_call (i32.const -1) (i32.const 9) (i32.const 0) (i32.const 0)"
             " (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0)))"
         ),
         FaultKind.WRONG_ABI,
     ),
     "a stack without end": (
-        wapc(body="(call $deep)", extra="(func $deep (call $deep))"),
+        guest(body="(call $deep)", extra="(func $deep (call $deep))"),
         FaultKind.GUEST_TRAP,
     ),
 }
 
 
 @pytest.mark.parametrize(("wasm", "kind"), ATTACKS.values(), ids=ATTACKS)
-def test_a_module_that_attacks_is_stopped_and_denies(wasm: bytes, kind: FaultKind) -> None:
-    answer = policy(wasm, fuel=FUEL, memory=64 * 2**20).validate({}, {}, host())
+def test_a_module_that_attacks_is_stopped_and_denies(
+    wasm: Callable[[], bytes], kind: FaultKind
+) -> None:
+    answer = policy(wasm(), fuel=FUEL, memory=64 * 2**20).validate({}, {}, host())
     assert not answer.accepted
     assert answer.fault is not None
     assert answer.fault.kind is kind, answer.fault.message
@@ -641,7 +626,7 @@ def test_a_module_that_writes_without_end_is_stopped() -> None:
       (func (export "_start") (loop $x
         (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 16)))
         (br $x))))"""
-    loud = bytes(wasmtime.wat2wasm(text))
+    loud = wat(text)
     answer = policy(loud, "wasi", fuel=2_000_000_000).validate({}, {}, host())
     assert answer.fault is not None
     assert answer.fault.kind is FaultKind.BAD_RESPONSE

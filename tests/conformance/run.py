@@ -11,6 +11,7 @@ skipped`, and exits 0, 1 (some failed) or 2 (unknown format, unreadable file).
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import json
 import re
@@ -27,11 +28,15 @@ from formats import Verdict
 FORMATS = Path(__file__).resolve().parent / "formats"
 
 
+@functools.lru_cache(maxsize=1)
+def lines(path: Path) -> list[bytes]:
+    """The lines of a file that hold a case each. Split at LF only: texts hold U+2028."""
+    return [line for line in path.read_bytes().split(b"\n") if line.strip()]
+
+
 def load(path: Path) -> Iterator[dict[str, Any]]:
-    """The cases of a file. Split at LF only: texts hold U+2028."""
-    for line in path.read_bytes().split(b"\n"):
-        if line.strip():
-            yield json.loads(line)
+    """The cases of a file."""
+    return map(json.loads, lines(path))
 
 
 def format_of(path: Path) -> str:

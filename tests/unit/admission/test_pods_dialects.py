@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import wasmtime
 import yaml
+from kw_support import wat
 from pods_support import (
     ANNOTATION,
     APP,
@@ -137,7 +137,7 @@ def _guest(answer: Json) -> bytes:
     """A module that gives the same answer to every request."""
     text = json.dumps(answer)
     quoted = "".join(f"\\{byte:02x}" for byte in text.encode())
-    code: bytes = wasmtime.wat2wasm(f"""(module
+    code: bytes = wat(f"""(module
       (import "wapc" "__guest_request" (func $request (param i32 i32)))
       (import "wapc" "__guest_response" (func $response (param i32 i32)))
       (memory (export "memory") 2)

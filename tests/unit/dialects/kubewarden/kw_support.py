@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any
-
-import wasmtime
 
 from krm_fn.admission import Cluster
 from krm_fn.dialects.kubewarden.host.answers import Answers
@@ -57,7 +57,15 @@ def wapc(
     return wat(text)
 
 
+def guest(*texts: str, **parts: str) -> Callable[[], bytes]:
+    """What `wapc` makes of the same arguments, once it is called: for tables of modules."""
+    return partial(wapc, *texts, **parts)
+
+
 def wat(text: str) -> bytes:
+    """A module from its text; loads wasmtime, which collecting the tests need not wait for."""
+    import wasmtime
+
     return bytes(wasmtime.wat2wasm(text))
 
 

@@ -24,7 +24,7 @@ from krm_fn.dialects.kubewarden.store.modules import Modules, Store, read_lock, 
 from krm_fn.dialects.kubewarden.store.registry import PullError, download, parse_reference
 from krm_fn.errors import ConfigError
 
-WASM = annotated(wapc())
+WASM = annotated(b"\0asm\x01\0\0\0")
 DIGEST = "sha256:" + hashlib.sha256(WASM).hexdigest()
 
 
