@@ -16,7 +16,7 @@ from krm_fn.kube.schema import RELEASES, KindSchema, Schemas, Struct, Type, Valu
 from krm_fn.kube.served import Served
 from krm_fn.values import Json
 
-VECTORS = Path(__file__).parents[2] / "conformance" / "served" / "served.jsonl"
+VECTORS = Path(__file__).parents[3] / "conformance" / "served" / "served.jsonl"
 
 
 def served_in_vectors() -> Iterator[tuple[str, Json]]:
