@@ -235,7 +235,11 @@ def _warning(rule: CompiledRule, message: str) -> Finding:
 
 
 def _reject(rule: CompiledRule, namespace: str, outcome: Outcome, chance: Chance) -> None:
-    """Note a rejection. A message that cannot be rendered does not save the object."""
+    """Note a rejection. A message that cannot be rendered does not save the object.
+
+    Without a message, or with an empty one, the finding is KubeMod's whole sentence.
+    Source: docs/spec/modrule.md section 3.10.
+    """
     text = f"{rule.ref.namespace}/{rule.ref.name}"
     message = ""
     if rule.message is not None:
@@ -252,7 +256,8 @@ def _reject(rule: CompiledRule, namespace: str, outcome: Outcome, chance: Chance
             problem = f"rejectMessage cannot be rendered: {error.message}"
             outcome.findings.append(_warning(rule, problem))
     outcome.rejections.append(text)
-    message = message or f"rejected by {rule.ref}"
+    if not message.strip():
+        message = f"operation rejected by the following ModRule(s): {text}"
     outcome.findings.append(
         Finding(Cause.REJECTED, True, message, (rule.ref,), code=403, reason="Forbidden")
     )

@@ -48,14 +48,16 @@ class LastApplied:
         """
         if self._text is None:
             return ""
-        if self._text in ("", "null"):
+        if not self._text:
             raise Crash(f"the annotation {LAST_APPLIED} is empty, on which KubeMod crashes")
         self._applied = True
         if self._broken:
             return ""
         try:
             document = _decode(self._text)
-            patched = apply_kubemod(document, operations)
+            patched = _apply(document, operations)
+        except Crash:
+            raise
         except EvaluationError as error:
             self._broken = True
             return error.message
@@ -77,6 +79,18 @@ class LastApplied:
             return document
         result: Json = with_at(document, (*_ANNOTATIONS, LAST_APPLIED), self._text)
         return result
+
+
+def _apply(document: Any, operations: Sequence[Operation]) -> Any:
+    """Returns the patched annotation. Raises EvaluationError, and Crash where KubeMod does."""
+    if document is not None:
+        return apply_kubemod(document, operations)
+    for operation in operations:
+        if operation.op == "add":
+            raise Crash(f"the annotation {LAST_APPLIED} is null, on which KubeMod crashes")
+        if operation.op == "replace":
+            raise EvaluationError("the annotation is null, where nothing can be replaced")
+    return None  # removing nothing from nothing is fine
 
 
 class _Number(float):
@@ -102,7 +116,8 @@ def _decode(text: str) -> Any:
             )
     except (ValueError, InputError):
         raise EvaluationError("the annotation holds no JSON") from None
-    if type(value) not in (dict, list):
+    # KubeMod's library tells a list by the first byte, and takes everything else for an object.
+    if value is not None and type(value) is not (list if text.startswith("[") else dict):
         raise EvaluationError("the annotation holds no JSON object")
     return value
 

@@ -436,17 +436,25 @@ def test_a_rejection_is_the_message_with_the_api_servers_code() -> None:
     )
 
 
-@pytest.mark.parametrize("more", ["", "rejectMessage: ''"])
-def test_without_a_message_the_rule_is_named(more: str) -> None:
-    assert said(admit(reject_rule(more=more), config_map()), Cause.REJECTED) == [
-        "rejected by ModRule web/r"
-    ]
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ("", "web/r"),
+        ("rejectMessage: ''", 'web/r: ""'),
+        ("rejectMessage: '{{ if false }}x{{ end }}  '", 'web/r: "  "'),
+    ],
+)
+def test_without_a_message_the_sentence_is_kubemods(more: str, text: str) -> None:
+    (message,) = said(admit(reject_rule(more=more), config_map()), Cause.REJECTED)
+    assert message == f"operation rejected by the following ModRule(s): {text}"
 
 
 def test_a_message_that_cannot_be_rendered_rejects_without_words_and_is_said() -> None:
     rule = reject_rule(more="rejectMessage: '{{ .SelectedItem }}'")
     response = admit(rule, config_map())
-    assert said(response, Cause.REJECTED) == ["rejected by ModRule web/r"]
+    assert said(response, Cause.REJECTED) == [
+        "operation rejected by the following ModRule(s): web/r"
+    ]
     assert said(response, Cause.WARNING)[0].startswith("rejectMessage cannot be rendered: ")
 
 

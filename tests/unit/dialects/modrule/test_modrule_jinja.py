@@ -72,7 +72,9 @@ def test_a_reject_message_sees_the_object_and_the_namespace() -> None:
 def test_a_reject_message_that_fails_does_not_save_the_object() -> None:
     rule = jinja(reject_rule(more="rejectMessage: '{{ selected_item }}'"))
     response = admit(rule, config_map())
-    assert said(response, Cause.REJECTED) == ["rejected by ModRule web/r"]
+    assert said(response, Cause.REJECTED) == [
+        "operation rejected by the following ModRule(s): web/r"
+    ]
     assert said(response, Cause.WARNING) == [
         "rejectMessage cannot be rendered: template: rejectMessage:1: 'selected_item' is undefined"
     ]

@@ -90,10 +90,43 @@ def test_an_annotation_that_holds_no_json_object_is_left_alone(text: str) -> Non
     assert annotation.write(live) is live
 
 
-@pytest.mark.parametrize("text", ["", "null"])
+REMOVE = Operation("remove", "/metadata/labels/team", None)
+REPLACE = Operation("replace", "/metadata/labels/team", "x")
+
+
+@pytest.mark.parametrize("text", ["", "null", " null", "null\n"])
 def test_an_empty_annotation_crashes_kubemod(text: str) -> None:
     with pytest.raises(Crash):
         LastApplied(document(text)).apply([LABEL])
+
+
+def test_an_empty_annotation_crashes_kubemod_whatever_the_operation() -> None:
+    with pytest.raises(Crash):
+        LastApplied(document("")).apply([REMOVE])
+
+
+# What github.com/vassilvk/json-patch v5.2.0-beta.4, KubeMod's library, answers.
+def test_removing_from_null_leaves_null() -> None:
+    assert patched(" null", REMOVE, REMOVE) == "null"
+
+
+def test_replacing_in_null_leaves_the_annotation_alone() -> None:
+    live = document("null")
+    annotation = LastApplied(live)
+    assert "nothing can be replaced" in annotation.apply([REPLACE])
+    assert annotation.write(live) is live
+
+
+def test_removing_first_does_not_save_null_from_an_addition() -> None:
+    with pytest.raises(Crash):
+        LastApplied(document("null")).apply([REMOVE, LABEL])
+
+
+def test_a_list_is_one_only_from_the_first_byte_on() -> None:
+    live = document("\n[]")
+    annotation = LastApplied(live)
+    assert "no JSON object" in annotation.apply([REMOVE])
+    assert annotation.write(live) is live
 
 
 @pytest.mark.parametrize("live", [document(5), document(None), {"metadata": None}, {}])
