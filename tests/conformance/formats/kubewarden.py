@@ -218,6 +218,9 @@ def _settings(value: Any) -> Any:
     return value
 
 
+_WAPC = "kubewarden-wapc"
+
+
 def _policy(case: dict[str, Any]) -> tuple[Any, ...]:
     from krm_fn.dialects.kubewarden.policy.decision import Terms
     from krm_fn.dialects.kubewarden.policy.decision import decide as decision_on
@@ -226,7 +229,8 @@ def _policy(case: dict[str, Any]) -> tuple[Any, ...]:
     settings = _settings(case["settings"])
     if isinstance(settings, Refused):
         return (settings,)
-    checked = policy.check_settings(settings, host)
+    one = policy.open(host) if case.get("host") == "kwctl" and case["mode"] == _WAPC else None
+    checked = one.check_settings(settings) if one else policy.check_settings(settings, host)
     if not checked.valid:
         return (Refused(checked.message, checked.fault is None),)
     raw = bool(case.get("raw"))
@@ -234,7 +238,9 @@ def _policy(case: dict[str, Any]) -> tuple[Any, ...]:
     terms = Terms(
         "policy", case["mutating"], case.get("policyMode") == "monitor", case.get("ownMessage")
     )
-    if case["mode"] != "kubewarden-wapc" or "repeat" not in case:
+    if one is not None:
+        answers = [one.validate(settings, request)]
+    elif case["mode"] != _WAPC or "repeat" not in case:
         count = case.get("repeat", 1)
         answers = [policy.validate(settings, request, host, raw=raw) for _ in range(count)]
     else:
@@ -265,7 +271,8 @@ def _group(case: dict[str, Any]) -> tuple[Any, ...]:
         checked = policy.check_settings(one.settings, one.host)
         if not checked.valid:
             message = f"group/{name}: settings not valid: Policy settings are invalid: "
-            return (Refused(message + (checked.message or ""), checked.fault is None),)
+            said = "no message" if checked.message is None else checked.message
+            return (Refused(message + said, checked.fault is None),)
         members[name] = one
     expression = Expression(case["expression"], frozenset(members))
     request, subject = request_of(case)
@@ -279,7 +286,7 @@ def _group(case: dict[str, Any]) -> tuple[Any, ...]:
 _LIBRARY = re.compile(
     r"at line \d+ column \d+|, line: \d+, column: \d+|wasm backtrace|^panic: "
     r"|^internal server error: (?:missing field|unknown variant|invalid (?:type|value|length))"
-    r"|stderr pipe conversion error|Policy execution interrupted|execution deadline exceeded"
+    r"|Policy execution interrupted|execution deadline exceeded"
 )
 """What serde_json, wasmtime and Rust say."""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from krm_fn.dialects.kubewarden.codec import jsontext
+from krm_fn.dialects.kubewarden.host import certificates
 from krm_fn.dialects.kubewarden.host.answers import Answers
 from krm_fn.dialects.kubewarden.host.reads import ReadError, Reads
 from krm_fn.dialects.kubewarden.host.requests import OPERATIONS, READS, Asked
@@ -130,7 +131,9 @@ class PolicyHost:
                     return self.reads.listing(asked.members, None)
                 case "KubernetesListResourceNamespace":
                     return self.reads.listing(asked.members, asked.members["namespace"])
-        except ReadError as error:
+                case "CryptoIsCertificateTrusted":
+                    certificates.check(asked.members)
+        except (ReadError, certificates.CertificateError) as error:
             raise HostError(_FAILED + str(error)) from None
         what = f"{path} {jsontext.dumps(_brief(asked))}"
         self.refused.append(what)

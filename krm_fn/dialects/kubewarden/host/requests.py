@@ -99,7 +99,13 @@ def _many(name: str, reader: Reader) -> Callable[[Any], Asked]:
     return lambda found: Asked(name, reader(found))
 
 
-_CERTIFICATE: Final = _fields("Certificate", "encoding", "data", encoding=text, data=_BYTES)
+def _encoding(found: Any) -> str:
+    if text(found) not in ("Der", "Pem"):
+        raise JsonError(f"unknown variant `{found}`, expected `Der` or `Pem`")
+    return text(found)
+
+
+_CERTIFICATE: Final = _fields("Certificate", "encoding", "data", encoding=_encoding, data=_BYTES)
 _MASKS: Final = optional(list_of(text))
 
 _LIST: Final[dict[str, Reader]] = {

@@ -6,7 +6,8 @@ vectors' README, 20 to 25 and 44 to 48.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from krm_fn.dialects.kubewarden.codec import jsontext
@@ -54,6 +55,8 @@ class Answer:
     warnings: tuple[str, ...] | None = None
     audit: dict[str, str] | None = None
     fault: Fault | None = None
+    member_faults: Mapping[str, Fault] = field(default_factory=dict)
+    """What went wrong in members of a group, by the field of the cause."""
 
 
 def failed(fault: Fault) -> Answer:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from krm_fn.dialects.kubewarden.codec import jsontext, patching
@@ -54,6 +55,7 @@ class Decision:
     warnings: tuple[str, ...] | None = None
     audit: dict[str, str] | None = None
     fault: Fault | None = None
+    member_faults: Mapping[str, Fault] = field(default_factory=dict)
     would_reject: str | None = None
     """In mode monitor, what the policy said when it rejected."""
 
@@ -72,12 +74,13 @@ def decide(answer: Answer, subject: Any, terms: Terms, *, raw: bool = False) -> 
         warnings=answer.warnings,
         audit=answer.audit,
         fault=answer.fault,
+        member_faults=answer.member_faults,
     )
     if answer.mutated is not None and subject is None:
         decision = Decision(False, _NO_OBJECT)
     mutates = subject is not None and attempts_mutation(answer, subject)
     if terms.monitor:
-        said = None if decision.allowed else decision.message or ""
+        said = None if decision.allowed else explanation(decision.message, decision.reason)
         return Decision(
             True,
             warnings=decision.warnings,
@@ -98,6 +101,14 @@ def decide(answer: Answer, subject: Any, terms: Terms, *, raw: bool = False) -> 
         causes = (*(decision.causes or ()), cause)
         decision = replace(decision, message=terms.message, causes=causes)
     return decision
+
+
+def explanation(message: str | None, reason: str | None) -> str:
+    """Why a request is denied, as the API server words it.
+
+    Source: k8s.io/apiserver pkg/admission/plugin/webhook/errors/statuserror.go.
+    """
+    return message or reason or "denied the request without explanation"
 
 
 def attempts_mutation(answer: Answer, subject: Any) -> bool:

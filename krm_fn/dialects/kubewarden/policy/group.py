@@ -37,19 +37,25 @@ def ask(
     A member that fails, or that mutates, says no. Codes, warnings and audit annotations of members
     are not passed on.
     """
-    said: dict[str, str] = {}
+    causes: dict[str, Json] = {}
+    faults: dict[str, Fault] = {}
     known: dict[str, bool] = {}
 
     def run(name: str) -> bool:
         if name not in known:
             member = members[name]
             answer = member.policy.validate(member.settings, request, member.host)
+            mutates = subject is not None and attempts_mutation(answer, subject)
             decision = decide(answer, subject, Terms(name, mutating=True))
-            known[name] = decision.allowed
-            if subject is not None and attempts_mutation(answer, subject):
-                known[name], said[name] = False, _NO_MUTATION
-            elif not decision.allowed:
-                said[name] = decision.message or (decision.fault.message if decision.fault else "")
+            known[name] = decision.allowed and not mutates
+            if not known[name]:
+                cause: Json = {"field": f"spec.policies.{name}"}
+                message = _NO_MUTATION if mutates else decision.message
+                if message is not None:
+                    cause["message"] = message
+                causes[name] = cause
+                if decision.fault is not None and not mutates:
+                    faults[cause["field"]] = decision.fault
         return known[name]
 
     try:
@@ -58,7 +64,5 @@ def ask(
         return failed(fault)
     if accepted:
         return Answer(True)
-    causes = tuple(
-        {"field": f"spec.policies.{name}", "message": said[name]} for name in sorted(said)
-    )
-    return Answer(False, message, causes=causes)
+    in_order = tuple(causes[name] for name in sorted(causes))
+    return Answer(False, message, causes=in_order, member_faults=faults)

@@ -33,7 +33,7 @@ from krm_fn.admission.matching import (
 from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.kubewarden.host.policyhost import PolicyHost
 from krm_fn.dialects.kubewarden.policy.answer import Answer
-from krm_fn.dialects.kubewarden.policy.decision import Decision, Terms, decide
+from krm_fn.dialects.kubewarden.policy.decision import Decision, Terms, decide, explanation
 from krm_fn.dialects.kubewarden.policy.resource import PolicyResource
 from krm_fn.dialects.kubewarden.policy.review import as_version, review
 from krm_fn.values import MISSING, Json
@@ -187,7 +187,7 @@ class KubewardenPolicy:
                 Finding(
                     Cause.REJECTED,
                     True,
-                    decision.message or "rejected without a message",
+                    explanation(decision.message, decision.reason),
                     (self.resource.ref,),
                     code=decision.code or 0,
                     reason=decision.reason or "",
@@ -221,13 +221,14 @@ class KubewardenPolicy:
         )
 
     def _details(self, decision: Decision) -> tuple[Finding, ...]:
-        return tuple(
-            self._finding(
-                Cause.REJECTED,
-                ": ".join(str(cause[key]) for key in ("field", "message") if cause.get(key)),
-            )
-            for cause in decision.causes or ()
-        )
+        details = []
+        for cause in decision.causes or ():
+            text = ": ".join(str(cause[key]) for key in ("field", "message") if cause.get(key))
+            fault = decision.member_faults.get(cause.get("field", ""))
+            if fault is not None and fault.message not in text:
+                text = f"{text} ({fault.kind}: {fault.message})"
+            details.append(self._finding(Cause.REJECTED, text))
+        return tuple(details)
 
     def _host_findings(self) -> list[Finding]:
         findings: list[Finding] = []

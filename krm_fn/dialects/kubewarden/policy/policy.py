@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Final
 
-from krm_fn.dialects.kubewarden.codec import jsontext
+from krm_fn.dialects.kubewarden.codec import jsontext, rust
 from krm_fn.dialects.kubewarden.faults import Fault, FaultKind
 from krm_fn.dialects.kubewarden.host.policyhost import PolicyHost
 from krm_fn.dialects.kubewarden.host.reads import ReadError
@@ -62,25 +62,14 @@ class Policy:
 
     def check_settings(self, settings: Json, host: PolicyHost) -> SettingsAnswer:
         """What the policy says to its settings. Raises Fault where it does not even start."""
-        payload = jsontext.dumps(settings).encode()
         if self._wapc is not None:
-            return self._check_wapc(self._wapc.open(host, self.seconds), payload)
+            return self.open(host).check_settings(settings)
         if self._command is not None:
-            return self._check_command(self._command, payload, host)
+            return self._check_command(self._command, settings, host)
         return SettingsAnswer(True)
 
-    def _check_wapc(self, session: Session, payload: bytes) -> SettingsAnswer:
-        try:
-            data = session.call("validate_settings", payload)
-        except Fault as fault:
-            message = (
-                "Error invoking settings validation callback: "
-                f"GuestCallFailure({rust_debug(fault.said)})"
-            )
-            return SettingsAnswer(False, message, fault)
-        return read_settings_answer(data, "error: ")
-
-    def _check_command(self, command: Command, payload: bytes, host: PolicyHost) -> SettingsAnswer:
+    def _check_command(self, command: Command, settings: Json, host: PolicyHost) -> SettingsAnswer:
+        payload = jsontext.dumps(settings).encode()
         try:
             data = command.run("validate-settings", payload, host, self.seconds)
         except Fault as fault:
@@ -104,7 +93,10 @@ class Policy:
         return with_session.validate(settings, request)
 
     def open(self, host: PolicyHost) -> OpenPolicy:
-        """A guest of mode kubewarden-wapc that takes several requests. Raises Fault."""
+        """A guest of mode kubewarden-wapc that takes several calls. Raises Fault.
+
+        The policy server makes one for each; kwctl has one for the settings and the request.
+        """
         assert self._wapc is not None
         try:
             return OpenPolicy(self._wapc.open(host, self.seconds))
@@ -148,6 +140,18 @@ class OpenPolicy:
     def __init__(self, session: Session) -> None:
         self._session = session
 
+    def check_settings(self, settings: Json) -> SettingsAnswer:
+        """What the policy says to its settings, faults included."""
+        try:
+            data = self._session.call("validate_settings", jsontext.dumps(settings).encode())
+        except Fault as fault:
+            message = (
+                "Error invoking settings validation callback: "
+                f"GuestCallFailure({rust.debug(fault.said)})"
+            )
+            return SettingsAnswer(False, message, fault)
+        return read_settings_answer(data, "error: ")
+
     def validate(self, settings: Json, request: Any) -> Answer:
         """What the policy says to a request, faults included."""
         try:
@@ -160,15 +164,3 @@ class OpenPolicy:
 
 def _payload(settings: Json, request: Any) -> bytes:
     return f'{{"request":{jsontext.dumps(request)},"settings":{jsontext.dumps(settings)}}}'.encode()
-
-
-_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
-
-
-def rust_debug(text: str) -> str:
-    """A text as Rust's `{:?}` shows it."""
-    shown = (
-        _ESCAPES.get(char) or (char if char.isprintable() else f"\\u{{{ord(char):x}}}")
-        for char in text
-    )
-    return f'"{"".join(shown)}"'

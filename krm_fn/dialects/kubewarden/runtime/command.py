@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from krm_fn.dialects.kubewarden.codec import rust
 from krm_fn.dialects.kubewarden.faults import Fault, FaultKind
 from krm_fn.dialects.kubewarden.runtime.engine import Engine, ExitError, Guest, HostFunction
 from krm_fn.dialects.kubewarden.runtime.wapc import Host, HostError, host_call
@@ -48,22 +49,26 @@ class Command:
                 fault = Fault(FaultKind.GUEST_ERROR, f"{operation} ends with status {exit_.status}")
         except Fault as error:
             fault = error
-        for name, stream in (("stderr", world.stderr), ("stdout", world.stdout)):
-            try:
-                stream.decode()
-            except UnicodeDecodeError as error:
-                raise Fault(
-                    FaultKind.BAD_RESPONSE,
-                    f"{name} pipe conversion error: Cannot convert buffer to UTF8 string: {error}",
-                ) from None
-        said = world.stderr.decode().strip()
+        said = _text("stderr", world.stderr).strip()
         if fault is None:
+            _text("stdout", world.stdout)
             return bytes(world.stdout)
         if fault.kind is FaultKind.GUEST_ERROR and "out of memory" in said:
             fault = Fault(FaultKind.MEMORY_LIMIT, f"{operation} may have no more memory")
         if fault.kind is FaultKind.MEMORY_LIMIT:
             raise fault  # what it wrote to stderr is a dump of its stacks
         raise Fault(fault.kind, fault.message, said)
+
+
+def _text(name: str, stream: bytearray) -> str:
+    try:
+        return stream.decode()
+    except UnicodeDecodeError as error:
+        raise Fault(
+            FaultKind.BAD_RESPONSE,
+            f"{name} pipe conversion error: Cannot convert buffer to UTF8 string: "
+            f"{rust.utf8_error(error)}",
+        ) from None
 
 
 def _host_call(guest: Guest, *parts: int) -> int:

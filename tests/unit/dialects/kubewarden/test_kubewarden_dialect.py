@@ -170,6 +170,41 @@ def test_a_group_rejects_with_a_detail_for_each_member() -> None:
     ]
 
 
+SILENT = r"""(module
+  (import "wasi_snapshot_preview1" "args_sizes_get" (func $sizes (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "\10\00\00\00\0e\00\00\00") ;; an answer of 14 bytes at 16
+  (data (i32.const 16) "{\"valid\":true}")
+  (func (export "_start")
+    (drop (call $sizes (i32.const 64) (i32.const 68)))
+    (if (i32.lt_u (i32.load (i32.const 68)) (i32.const 30)) (then unreachable)) ;; validate
+    (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 72)))))"""
+"""A program that is happy with its settings, and traps without a word on a request."""
+
+
+def test_a_detail_of_a_group_says_what_went_wrong_in_a_member() -> None:
+    put("silent", wat(SILENT), mode="wasi")
+    put("mute", wapc('{"accepted":false}'))
+    _, report = run(group("a() || b() || c()", a="silent", b="mute", c="trap"))
+    (finding, *_) = [f for entry in report.objects for f in entry.findings]
+    silent, mute, trap = [detail.message for detail in finding.details]
+    assert silent.startswith("spec.policies.a (guest-trap: validate failed")
+    assert mute == "spec.policies.b"
+    assert trap.startswith("spec.policies.c: internal server error: Guest call failure: ")
+
+
+@pytest.mark.parametrize("text", ['{"accepted":false}', '{"accepted":false,"message":""}'])
+def test_a_rejection_without_a_message_is_told_in_the_api_servers_words(text: str) -> None:
+    put("mute", wapc(text))
+    _, report = run(policy("mute"))
+    assert said(report) == ["denied the request without explanation"]
+    _, report = run(policy("mute", mode="monitor"))
+    assert said(report) == [
+        "mode monitor; in mode protect it would reject: denied the request without explanation"
+    ]
+
+
 # ---------------------------------------------------------------------------------- who is asked
 
 DEPLOYMENT = """apiVersion: apps/v1

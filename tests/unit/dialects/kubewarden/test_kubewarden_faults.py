@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from kw_support import ACCEPT, IMPORTS, engine, guest, host, policy, wapc, wat
@@ -185,6 +186,20 @@ def test_every_request_meets_a_fresh_guest() -> None:
     )
     loaded = policy(counting)
     assert [loaded.validate({}, {}, host()).accepted for _ in range(3)] == [True] * 3
+
+
+COUNTER = Path(__file__).parents[3] / "conformance/kubewarden/policies/wat/w-counter-settings.wat"
+"""Accepts only where the same guest was not asked about its settings before."""
+
+
+def test_settings_are_checked_by_a_guest_of_their_own() -> None:
+    """As on the policy server. kwctl has one guest for both, in which this policy says no."""
+    loaded = policy(wat(COUNTER.read_text()))
+    assert loaded.check_settings({}, host()).valid
+    assert loaded.validate({}, {}, host()).accepted
+    shared = loaded.open(host())
+    assert shared.check_settings({}).valid
+    assert shared.validate({}, {}).message == "no"
 
 
 def test_two_threads_get_each_their_own_fault() -> None:

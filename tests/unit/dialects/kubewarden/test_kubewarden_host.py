@@ -279,3 +279,29 @@ def test_context_of_rego_is_by_plural_namespace_and_name() -> None:
     assert context["serviceaccounts"]["shop"]["robot"]["secrets"] == ROBOT["secrets"]
     inventory = reads.for_gatekeeper(ACCOUNTS)
     assert set(inventory["namespace"]["shop"]["v1"]["ServiceAccount"]) == {"robot"}
+
+
+BAD_CERTIFICATES = {
+    "no pem": (
+        {"cert": {"encoding": "Pem", "data": [104, 105]}},
+        "Callback evaluation failure: Certificate PEM data is not valid: no items found",
+    ),
+    "no der": (
+        {"cert": {"encoding": "Der", "data": [1]}},
+        "Callback evaluation failure: Certificate is not a valid end-entity certificate: "
+        "TrailingData(SignedData)",
+    ),
+    "another encoding": (
+        {"cert": {"encoding": "PEM", "data": [1]}},
+        "unknown variant `PEM`, expected `Der` or `Pem`",
+    ),
+}
+
+
+@pytest.mark.parametrize(("payload", "text"), BAD_CERTIFICATES.values(), ids=BAD_CERTIFICATES)
+def test_a_certificate_that_is_none_is_refused_as_the_policy_server_does(
+    payload: Any, text: str
+) -> None:
+    asked = host()
+    assert refusal(asked, "crypto/v1/is_certificate_trusted", payload) == text
+    assert asked.refused == []

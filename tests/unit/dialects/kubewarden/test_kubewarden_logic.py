@@ -17,7 +17,7 @@ from krm_fn.dialects.kubewarden.policy.decision import Terms, decide
 from krm_fn.dialects.kubewarden.policy.expression import Expression
 from krm_fn.dialects.kubewarden.policy.group import Member, ask
 from krm_fn.dialects.kubewarden.runtime.builtins import BUILTINS, BuiltinError
-from krm_fn.values import MISSING, equal
+from krm_fn.values import MISSING, Json, equal
 
 CHANGED = {**POD, "metadata": {**POD["metadata"], "labels": {"app": "api"}}}
 MAY = Terms("p", mutating=True)
@@ -191,6 +191,23 @@ def test_a_group_asks_members_as_its_expression_needs_them(
     assert [cause["field"] for cause in answer.causes or ()] == [
         f"spec.policies.{name}" for name in causes
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ('{"accepted":false,"message":"no"}', {"message": "no"}),
+        ('{"accepted":false,"message":""}', {"message": ""}),
+        ('{"accepted":false}', {}),
+        ('{"accepted":false,"code":403}', {}),
+        (MUTATES, {"message": "mutation is not allowed inside of policy group"}),
+    ],
+)
+def test_a_cause_has_the_message_of_the_member_and_none_where_it_has_none(
+    text: str, cause: Json
+) -> None:
+    (found,) = asked("a()", a=text).causes or ()
+    assert found == {"field": "spec.policies.a", **cause}
 
 
 BAD_EXPRESSIONS = [

@@ -106,3 +106,40 @@ def test_an_answer_of_the_host_is_appended_to_stdin() -> None:
     wasm = program(body, imports, names)
     answer = policy(wasm, "wasi").validate({}, {"a": 1}, host())
     assert answer.message == '{"request":{"a":1},"settings":{}}unknown operation: nope'
+
+
+BAD_TEXT = {
+    "a byte that begins nothing": (b"ok\xff", "invalid utf-8 sequence of 1 bytes from index 2"),
+    "a sequence that breaks off": (b"\xe2\x82x", "invalid utf-8 sequence of 2 bytes from index 0"),
+    "a sequence that is cut off": (b"a\xe2\x82", "incomplete utf-8 byte sequence from index 1"),
+}
+
+
+def bytes_to(stream: int, data: bytes, then: str = "") -> bytes:
+    """A program that writes these bytes, and nothing else."""
+    escaped = "".join(f"\\{byte:02x}" for byte in data)
+    return wat(f"""(module
+      (import "{WASI}" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+      (memory (export "memory") 1)
+      (data (i32.const 1024) "{escaped}")
+      {OUT}
+      (func (export "_start")
+        (call $say (i32.const {stream}) (i32.const 1024) (i32.const {len(data)})) {then}))""")
+
+
+@pytest.mark.parametrize(("stream", "name"), [(1, "stdout"), (2, "stderr")])
+@pytest.mark.parametrize(("data", "reason"), BAD_TEXT.values(), ids=BAD_TEXT)
+def test_output_that_is_no_utf8_is_told_in_rusts_words(
+    stream: int, name: str, data: bytes, reason: str
+) -> None:
+    loaded = policy(bytes_to(stream, data), "wasi")
+    words = f"{name} pipe conversion error: Cannot convert buffer to UTF8 string: {reason}"
+    answer = loaded.validate({}, {}, host())
+    assert (answer.accepted, answer.code, answer.message) == (False, 500, words)
+    assert loaded.check_settings({}, host()).message == words
+
+
+def test_stdout_of_a_program_that_fails_is_not_read() -> None:
+    answer = policy(bytes_to(1, b"\xff", "unreachable"), "wasi").validate({}, {}, host())
+    assert answer.fault is not None
+    assert (answer.message, answer.fault.kind) == ("", "guest-trap")
