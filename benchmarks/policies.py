@@ -18,8 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from krm_fn.admission import Chain, Circumstances, Cluster, Plugin, Request, Trace
-from krm_fn.config.options import Admission
+from krm_fn.admission import Chain, Cluster, Plugin, Request, RequestAttributes
+from krm_fn.config.options import Options
 from krm_fn.config.sources import RuleSet
 from krm_fn.run.knowledge import compile_rules, served_form
 from krm_fn.wire import read_stream
@@ -133,13 +133,13 @@ def processes(rounds: int, count: int) -> None:
 
 def compiled(rules: str) -> tuple[Plugin, Chain, Cluster]:
     """The plugin of some rules, and a chain with it alone."""
-    admission = Admission()
+    admission = Options()
     found = RuleSet()
     found.add_documents(rules.encode(), "rules.yaml")
     cluster = Cluster()
     served = served_form(admission, {})
     plugins, _ = compile_rules(found, admission, cluster, served)
-    return plugins[0], Chain(plugins, Circumstances(), Trace(), served), cluster
+    return plugins[0], Chain(plugins, RequestAttributes(), served), cluster
 
 
 def best(run: Callable[[], Any], rounds: int) -> float:
@@ -162,13 +162,13 @@ def one_pod(rounds: int) -> None:
         verdict = chain.admit(head, item.value, cluster)
         assert verdict.changes
         request = Request(
-            Circumstances().operation,
+            RequestAttributes().operation,
             head,
             cluster.resource_for(head.group, head.kind),
             "bench",
             verdict.shown,
         )
-        alone = best(lambda: plugin.admit(replace(request), cluster, Trace()), rounds)  # noqa: B023
+        alone = best(lambda: plugin.admit(replace(request), cluster), rounds)  # noqa: B023
         whole = best(lambda: chain.admit(head, item.value, cluster), rounds)  # noqa: B023
         print(f"one Pod, one {name}: plugin {alone:.0f} us, chain {whole:.0f} us")
 

@@ -96,13 +96,12 @@ def many_rules(rounds: int) -> None:
 def one_rule(rounds: int) -> None:
     from krm_fn.admission import (
         Chain,
-        Circumstances,
         Cluster,
         Operation,
         Request,
+        RequestAttributes,
         Rule,
         RuleRef,
-        Trace,
     )
     from krm_fn.dialects.modrule import DIALECT
     from krm_fn.wire import read_stream
@@ -116,13 +115,13 @@ def one_rule(rounds: int) -> None:
     ref = RuleRef("modrule", "ModRule", "bench", "rule-1")
     compiled = DIALECT.compile([Rule(ref, rule.value)], {}, Cluster())
     plugin = compiled.plugins[0]
-    chain = Chain([plugin], Circumstances(), Trace())
-    cluster, trace = Cluster(), Trace()
+    chain = Chain([plugin], RequestAttributes())
+    cluster = Cluster()
     resource = cluster.resource_for(item.head.group, item.head.kind)
     request = Request(Operation.CREATE, item.head, resource, "bench", value)
 
     def apply() -> None:
-        assert plugin.admit(request, cluster, trace).object
+        assert plugin.admit(request, cluster).object
 
     def admit() -> None:
         assert chain.admit(item.head, value, cluster).changes

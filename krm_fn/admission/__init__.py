@@ -1,34 +1,17 @@
 """An API server's admission chain without the API server. Knows no dialect and no output."""
 
-from krm_fn.admission.chain import Chain, Change, Circumstances, Verdict, net_changes
+from krm_fn.admission.chain import Chain, Change, RequestAttributes, Verdict, net_changes
 from krm_fn.admission.cluster import Cluster, Namespace
-from krm_fn.admission.model import (
-    Cause,
-    Compiled,
-    Dialect,
-    Finding,
-    Operation,
-    Phase,
-    Plugin,
-    Prefilter,
-    Request,
-    Response,
-    Rule,
-    RuleRef,
-    Selection,
-    Step,
-    Trace,
-    User,
-)
+from krm_fn.admission.plugin import Phase, Plugin, Prefilter, Selection
+from krm_fn.admission.request import Operation, Request, User
+from krm_fn.admission.response import Cause, Finding, Response, Step
+from krm_fn.admission.rule import Rule, RuleRef
 
 __all__ = [
     "Cause",
     "Chain",
     "Change",
-    "Circumstances",
     "Cluster",
-    "Compiled",
-    "Dialect",
     "Finding",
     "Namespace",
     "Operation",
@@ -36,12 +19,12 @@ __all__ = [
     "Plugin",
     "Prefilter",
     "Request",
+    "RequestAttributes",
     "Response",
     "Rule",
     "RuleRef",
     "Selection",
     "Step",
-    "Trace",
     "User",
     "Verdict",
     "net_changes",

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from krm_fn.admission.matching import Matched, own_namespace
-from krm_fn.admission.model import Operation, Request
+from krm_fn.admission.request import Operation, Request
 from krm_fn.errors import EvaluationError
 from krm_fn.kube.cel import authz, views
 from krm_fn.kube.schema import Schemas, Struct, Type, Value
@@ -103,7 +103,7 @@ def request_value(
         "userInfo": {name: part for name, part in info.items() if part},
         "object": None,
         "oldObject": None,
-        "dryRun": request.dry_run,
+        "dryRun": False,
         "options": {"kind": _OPTIONS[request.operation], "apiVersion": "meta.k8s.io/v1"},
     }
     return views.request(value) if in_place else value

@@ -11,7 +11,7 @@ from heapq import nlargest
 from typing import Final
 
 from krm_fn import limits
-from krm_fn.admission.model import RuleRef
+from krm_fn.admission.rule import RuleRef
 from krm_fn.values import Path
 
 _Entry = tuple[int, tuple[RuleRef, ...]]

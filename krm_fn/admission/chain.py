@@ -15,20 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from krm_fn import limits, work
 from krm_fn.admission.blame import Places, Writers
 from krm_fn.admission.cluster import Cluster
-from krm_fn.admission.model import (
-    Cause,
-    Finding,
-    Operation,
-    Phase,
-    Plugin,
-    Request,
-    Response,
-    RuleRef,
-    Step,
-    Trace,
-    User,
-)
-from krm_fn.admission.objectview import look
+from krm_fn.admission.objectview import view_of
+from krm_fn.admission.plugin import Phase, Plugin
+from krm_fn.admission.request import Operation, Request, User
+from krm_fn.admission.response import Cause, Finding, Response, Step
+from krm_fn.admission.rule import RuleRef
 from krm_fn.errors import KrmFnError
 from krm_fn.values import MISSING, Json, Path, compact, diff, equal, format_path, get
 from krm_fn.wire import Head
@@ -68,7 +59,7 @@ class Verdict(NamedTuple):
         return any(finding.denies for finding in self.findings)
 
 
-class Circumstances(NamedTuple):
+class RequestAttributes(NamedTuple):
     """What an admission request holds besides the object: the same for all objects of a run."""
 
     operation: Operation = Operation.CREATE
@@ -86,15 +77,13 @@ class Chain:
     def __init__(
         self,
         plugins: Sequence[Plugin],
-        circumstances: Circumstances,
-        trace: Trace,
+        attributes: RequestAttributes,
         served: Served | None = None,
     ) -> None:
         ordered = sorted(plugins, key=lambda p: (p.phase, p.order))
         self.mutating = [p for p in ordered if p.phase.mutates]
         self.validating = [p for p in ordered if not p.phase.mutates]
-        self.circumstances = circumstances
-        self.trace = trace
+        self.attributes = attributes
         self.served = served
 
     def wants(self, head: Head, namespace: str) -> bool:
@@ -152,8 +141,8 @@ class _Admission:
         self.cluster = cluster
         self.value = value
         namespace = cluster.namespace_of(head)
-        self.sight = look(value, namespace, chain.served, strict=chain.circumstances.strict)
-        operation = chain.circumstances.operation
+        self.view = view_of(value, namespace, chain.served, strict=chain.attributes.strict)
+        operation = chain.attributes.operation
         if operation is Operation.UPDATE and old_object is None:
             operation = Operation.CREATE
         self.request = Request(
@@ -162,20 +151,20 @@ class _Admission:
             cluster.resource_for(head.group, head.kind),
             namespace,
             {},
-            look(old_object, namespace, chain.served).shown(old_object)
+            view_of(old_object, namespace, chain.served).served(old_object)
             if old_object is not None
             else None,
-            chain.circumstances.user,
+            chain.attributes.user,
             workload=workload,
         )
-        self.findings: list[Finding] = list(self.sight.findings)
+        self.findings: list[Finding] = list(self.view.findings)
         self.told: set[Finding] = set()
         self.changes: list[Change] = []
         self.writers = Writers()
-        self.denied = self.sight.denied
+        self.denied = self.view.denied
 
     def run(self) -> Verdict:
-        shown = self.sight.shown(self.value)
+        shown = self.view.served(self.value)
         left: list[tuple[Plugin, Response, Json]] = []
         for plugin in self.chain.mutating:
             response = self._call(plugin, None)
@@ -192,17 +181,17 @@ class _Admission:
         if not _is_asked(plugin, self.request.head, self.request.namespace):
             return None
         work.spend(_CALL)
-        shown = self.sight.shown(self.value)
+        shown = self.view.served(self.value)
         if not plugin.phase.mutates:
-            shown = self.sight.stored(shown)
+            shown = self.view.stored(shown)
         request = self.request._replace(object=shown)
-        response = plugin.admit(request, self.cluster, self.chain.trace, only)
+        response = plugin.admit(request, self.cluster, only)
         # What one plugin says together is one answer of the server.
         earlier = self.denied
         for finding in response.findings:
             self._tell(self._with_default(finding, shown), earlier)
         if response.object is not None and plugin.phase.mutates:
-            self._carry_back(shown, response.object, response.steps)
+            self._write_back(shown, response.object, response.steps)
         return response
 
     def _tell(self, finding: Finding, after_denial: bool | None = None) -> None:
@@ -226,20 +215,20 @@ class _Admission:
         said = f"{format_path(finding.field)}: {compact(value)} (default)"
         return finding._replace(message=f"{finding.message}; {said}")
 
-    def _carry_back(self, shown: Json, admitted: Json, steps: Sequence[Step]) -> None:
+    def _write_back(self, shown: Json, admitted: Json, steps: Sequence[Step]) -> None:
         changes = _blame(shown, steps)
         work.spend(_CHANGE * len(changes))
         everyone = tuple(dict.fromkeys(rule for step in steps for rule in step.rules))
         everyone = everyone[-limits.WRITERS :]
         before = self.value
         try:
-            self.value, lost = self.sight.put(before, admitted)
+            self.value, unwritable = self.view.put(before, admitted)
         except KrmFnError as error:
             message = f"the API server refuses the changed object: {error}"
             self._tell(Finding(Cause.FAILED, True, message, everyone))
             return
-        places = Places(one.path for one in lost)
-        whose: dict[Path, dict[RuleRef, None]] = {one.path: {} for one in lost}
+        places = Places(one.path for one in unwritable)
+        whose: dict[Path, dict[RuleRef, None]] = {one.path: {} for one in unwritable}
         kept = []
         for change in changes:
             above = places.above(change.path)
@@ -247,17 +236,17 @@ class _Admission:
                 whose[path].update(dict.fromkeys(change.rules))
             if not above:
                 kept.append(change)
-        for one in lost:
+        for one in unwritable:
             cause = Cause.FAILED if one.denies else Cause.WARNING
             rules = tuple(whose[one.path]) or everyone
             message = f"{format_path(one.path)} cannot be changed by a rule: {one.why}"
             self._tell(Finding(cause, one.denies, message, rules, one.path))
-        now = self.sight.shown(self.value)
+        now = self.view.served(self.value)
         if not equal(now, admitted):
             for finding in _without_effect(net_changes(shown, admitted, changes), now, places):
                 self._tell(finding)
         for change in kept:
-            self._note(change._replace(path=self.sight.field(change.path)))
+            self._note(change)
         for edit in diff(before, self.value):
             # What the API server had derived from what a rule then changed.
             if not self.writers.touched(edit.path):
@@ -268,10 +257,10 @@ class _Admission:
         self.writers.add(change.path, change.rules)
 
 
-def _without_effect(changes: Sequence[Change], now: Json, lost: Places) -> Iterator[Finding]:
+def _without_effect(changes: Sequence[Change], now: Json, unwritable: Places) -> Iterator[Finding]:
     """What the API server fills in again, or drops, of what rules changed; `now` is what stays."""
     for change in changes:
-        if isinstance(change.path[-1], int) or lost.above(change.path):
+        if isinstance(change.path[-1], int) or unwritable.above(change.path):
             continue
         stays = get(now, change.path, MISSING)
         if change.new is MISSING:

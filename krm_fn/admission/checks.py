@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from krm_fn.admission.chain import Verdict, net_changes
-from krm_fn.admission.model import Cause, Finding
+from krm_fn.admission.response import Cause, Finding
 from krm_fn.values import Json, format_path
 
 

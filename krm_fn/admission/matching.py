@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from krm_fn.admission.cluster import NAME_LABEL, Cluster
-from krm_fn.admission.model import Prefilter, Request
+from krm_fn.admission.plugin import Prefilter
+from krm_fn.admission.request import Request
 from krm_fn.kube.podtemplates import controller_labels
 from krm_fn.kube.selectors import Labels, Selector, SelectorError, from_label_selector, texts
 from krm_fn.values import Json, get

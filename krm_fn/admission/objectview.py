@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.admission.model import Cause, Finding
+from krm_fn.admission.response import Cause, Finding
 from krm_fn.admission.views import (
     DefaultNamespace,
     HiddenAnnotations,
-    Lost,
     ServedForm,
+    Unwritable,
     View,
     Views,
 )
 from krm_fn.errors import DecodeError
-from krm_fn.values import Json, Path
+from krm_fn.values import Json
 
 if TYPE_CHECKING:
     from krm_fn.kube.served import Served
 
 
-class Sight:
+class ObjectView:
     """The views of one object, and the findings of decoding it."""
 
     def __init__(
@@ -39,21 +39,17 @@ class Sight:
         """Whether what is wrong with the object is an error."""
         return any(finding.denies for finding in self.findings)
 
-    def shown(self, value: Json) -> Json:
+    def served(self, value: Json) -> Json:
         """What a mutating plugin sees of a raw object."""
         return self._views.get(value)
 
-    def stored(self, shown: Json) -> Json:
-        """What a validating plugin sees where a mutating one would see `shown`."""
-        return self._served.validating(shown) if self._served is not None else shown
+    def stored(self, served: Json) -> Json:
+        """What a validating plugin sees where a mutating one would see `served`."""
+        return self._served.validating(served) if self._served is not None else served
 
-    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Lost, ...]]:
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Unwritable, ...]]:
         """The raw object with what plugins changed. Raises DecodeError for what no kind holds."""
         return self._views.put(value, admitted)
-
-    def field(self, path: Path) -> Path:
-        """Where a path of the shown object lies in the raw one."""
-        return self._views.field(path)
 
 
 def _unknown(value: Json) -> Finding:
@@ -65,7 +61,9 @@ def _unknown(value: Json) -> Finding:
     return Finding(Cause.NOTE, False, message)
 
 
-def look(value: Json, namespace: str, served: Served | None, *, strict: bool = False) -> Sight:
+def view_of(
+    value: Json, namespace: str, served: Served | None, *, strict: bool = False
+) -> ObjectView:
     """How plugins see a raw object that is admitted in `namespace` ("" where it lives in none).
 
     An object that cannot be decoded is seen as it is written. What is wrong with it are warnings,
@@ -73,19 +71,19 @@ def look(value: Json, namespace: str, served: Served | None, *, strict: bool = F
     """
     views: list[View] = [HiddenAnnotations(), DefaultNamespace(namespace)]
     if served is None:
-        return Sight(Views(views))
+        return ObjectView(Views(views))
     cause = Cause.FAILED if strict else Cause.WARNING
     try:
         written = Views(views).get(value)
         form = served.form(written)
     except DecodeError as error:
         message = f"{error.message}; the API server refuses it, and rules see it as it is written"
-        return Sight(Views(views), None, (Finding(cause, strict, message, field=error.path),))
+        return ObjectView(Views(views), None, (Finding(cause, strict, message, field=error.path),))
     if not form.known:
-        return Sight(Views(views), None, (_unknown(value),))
+        return ObjectView(Views(views), None, (_unknown(value),))
     findings = tuple(
         Finding(cause, strict, finding.message, field=finding.path) for finding in form.findings
     )
     last = written, form.object
     views.append(ServedForm(lambda shown: served.form(shown).object, last))
-    return Sight(Views(views), served, findings)
+    return ObjectView(Views(views), served, findings)

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from krm_fn.admission.chain import Chain, Change, Verdict
 from krm_fn.admission.cluster import Cluster
-from krm_fn.admission.model import Cause, Finding, RuleRef
+from krm_fn.admission.response import Cause, Finding
+from krm_fn.admission.rule import RuleRef
 from krm_fn.kube.podtemplates import BUILT_IN, Places, template_paths
 from krm_fn.values import MISSING, Json, Path, diff, equal, format_path, get, with_at
 from krm_fn.wire import Head

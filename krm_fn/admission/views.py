@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-from krm_fn.kube.writeback import carry_back
+from krm_fn.kube.writeback import write_back
 from krm_fn.values import MISSING, Json, Path, equal, with_at
 
 
-class Lost(NamedTuple):
+class Unwritable(NamedTuple):
     """An edit that could not be written back: where, why, and whether the object is refused."""
 
     path: Path
@@ -30,12 +30,8 @@ class View(Protocol):
         """The value as the plugin sees it."""
         ...
 
-    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Lost, ...]]:
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Unwritable, ...]]:
         """`value` with what the plugin changed, and what could not be written back."""
-        ...
-
-    def field(self, path: Path) -> Path:
-        """Where a path of the shown object lies in the value."""
         ...
 
 
@@ -77,18 +73,20 @@ class HiddenAnnotations:
         shown = {k: v for k, v in annotations.items() if not is_hidden(k)}
         return _with_annotations(value, shown or MISSING)
 
-    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Lost, ...]]:
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Unwritable, ...]]:
         before = _annotations(value) or {}
         after = _annotations(admitted)
         hidden = {k: v for k, v in before.items() if is_hidden(k)}
-        lost = tuple(Lost((*_ANNOTATIONS, key), _TOOLS) for key in after or () if is_hidden(key))
+        unwritable = tuple(
+            Unwritable((*_ANNOTATIONS, key), _TOOLS) for key in after or () if is_hidden(key)
+        )
         if not hidden:
-            if not lost:
+            if not unwritable:
                 return admitted, ()
             assert after is not None
             kept = {k: v for k, v in after.items() if not is_hidden(k)}
-            return _with_annotations(admitted, kept or MISSING), lost
-        if after is not None and not lost:
+            return _with_annotations(admitted, kept or MISSING), unwritable
+        if after is not None and not unwritable:
             shown = {k: v for k, v in before.items() if not is_hidden(k)}
             if equal(shown, after):
                 return _with_annotations(admitted, before), ()
@@ -102,10 +100,7 @@ class HiddenAnnotations:
                 merged[key] = text
         if equal(merged, before):
             merged = before
-        return _with_annotations(admitted, merged), lost
-
-    def field(self, path: Path) -> Path:
-        return path
+        return _with_annotations(admitted, merged), unwritable
 
 
 class DefaultNamespace:
@@ -126,34 +121,31 @@ class DefaultNamespace:
         shown["namespace"] = self.namespace
         return {**value, "metadata": shown}
 
-    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Lost, ...]]:
-        """The API server refuses an admission that moves an object: that edit is lost."""
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Unwritable, ...]]:
+        """The API server refuses an admission that moves an object: that edit is unwritable."""
         before = _namespace(value)
         seen = before or self.namespace
         after = _namespace(admitted)
-        lost = (Lost(("metadata", "namespace"), _MOVED),) if after != seen else ()
+        unwritable = (Unwritable(("metadata", "namespace"), _MOVED),) if after != seen else ()
         metadata = admitted.get("metadata")
         if type(metadata) is not dict:
-            return admitted, lost
+            return admitted, unwritable
         original = value.get("metadata")
         original = original if type(original) is dict else {}
         if "namespace" in original:
             if equal(metadata.get("namespace", MISSING), original["namespace"]):
-                return admitted, lost
+                return admitted, unwritable
             restored: Any = {**metadata, "namespace": original["namespace"]}
         else:
             if "namespace" not in metadata:
-                return admitted, lost
+                return admitted, unwritable
             restored = {k: v for k, v in metadata.items() if k != "namespace"}
         if equal(restored, original):
             if "metadata" not in value:
-                return {k: v for k, v in admitted.items() if k != "metadata"}, lost
+                return {k: v for k, v in admitted.items() if k != "metadata"}, unwritable
             # The very same object, or the null that stood there.
             restored = value["metadata"]
-        return {**admitted, "metadata": restored}, lost
-
-    def field(self, path: Path) -> Path:
-        return path
+        return {**admitted, "metadata": restored}, unwritable
 
 
 class ServedForm:
@@ -173,14 +165,11 @@ class ServedForm:
             self._last = value, self._show(value)
         return self._last[1]
 
-    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Lost, ...]]:
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Unwritable, ...]]:
         """The least edit of the manifest that is shown as what the rules made."""
-        carried = carry_back(value, self.get(value), admitted, self._show)
-        self._last = carried.written, carried.shown
-        return carried.written, tuple(Lost(path, _NO_WAY_BACK, False) for path in carried.lost)
-
-    def field(self, path: Path) -> Path:
-        return path
+        result = write_back(value, self.get(value), admitted, self._show)
+        self._last = result.written, result.shown
+        return result.written, tuple(Unwritable(path, _NO_WAY_BACK, False) for path in result.lost)
 
 
 _NO_WAY_BACK: Final = "there is nothing to write in the manifest that the API server shows so"
@@ -205,25 +194,17 @@ class Views:
             self._last = values
         return self._last
 
-    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Lost, ...]]:
+    def put(self, value: Json, admitted: Json) -> tuple[Json, tuple[Unwritable, ...]]:
         values = self._through(value)
         if admitted is values[-1] or equal(admitted, values[-1]):
             return value, ()
-        lost: list[Lost] = []
+        unwritable: list[Unwritable] = []
         for view, seen in zip(reversed(self.views), reversed(values[:-1]), strict=True):
-            admitted, gone = view.put(seen, admitted)
-            lost += [one._replace(path=self._outer(view, one.path)) for one in gone]
-        return (value, tuple(lost)) if equal(admitted, value) else (admitted, tuple(lost))
-
-    def _outer(self, view: View, path: Path) -> Path:
-        for outer in reversed(self.views[: self.views.index(view)]):
-            path = outer.field(path)
-        return path
-
-    def field(self, path: Path) -> Path:
-        for view in reversed(self.views):
-            path = view.field(path)
-        return path
+            admitted, left_over = view.put(seen, admitted)
+            unwritable += left_over
+        return (
+            (value, tuple(unwritable)) if equal(admitted, value) else (admitted, tuple(unwritable))
+        )
 
 
 def _annotations(value: Json) -> dict[str, Any] | None:

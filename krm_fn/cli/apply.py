@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from krm_fn.cli.common import (
-    Options,
+    Flags,
     admit_manifests,
     manifest_options,
     write_reports,
@@ -32,7 +32,7 @@ from krm_fn.wire import Stream
     help="How to print what was admitted.",
 )
 @click.option("-i", "--in-place", is_flag=True, help="Write changed files back instead.")
-def apply(options: Options, form: str, in_place: bool) -> int:
+def apply(flags: Flags, form: str, in_place: bool) -> int:
     """Mutate and check manifests; print them, or write them back with -i.
 
     \b
@@ -40,18 +40,18 @@ def apply(options: Options, form: str, in_place: bool) -> int:
     helm template web chart | krm-fn apply -r rules/ | kubectl apply -f -
     krm-fn apply -f manifests/ -r rules/ -i
     """
-    if in_place and ("-" in options.filenames or not options.filenames or options.kustomize):
+    if in_place and ("-" in flags.filenames or not flags.filenames or flags.kustomize):
         raise ConfigError("-i writes files; name them with -f (not standard input, not -k)")
-    admitted = admit_manifests(options)
+    admitted = admit_manifests(flags)
     report = admitted.report
-    if in_place and admitted.admission.pod_templates is PodTemplates.PREVIEW:
+    if in_place and admitted.options.pod_templates is PodTemplates.PREVIEW:
         raise ConfigError("-i does not write previews of Pods into files; leave out -i")
     if in_place:
         if not report.denied:
             _write_back(admitted.streams)
     elif not report.denied:
         write_stdout(render(form.lower(), admitted.streams, report))
-    write_reports(options, report)
+    write_reports(flags, report)
     return 1 if report.denied else 0
 
 

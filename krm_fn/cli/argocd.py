@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from krm_fn.cli.common import Options, word
+from krm_fn.cli.common import Flags, word
 from krm_fn.config.options import (
-    Admission,
     Mode,
     ObjectForm,
     OnReject,
     OnRuleError,
+    Options,
     Paths,
     PodTemplates,
 )
@@ -132,14 +132,14 @@ class Application:
         return value
 
 
-def application(environment: Mapping[str, str], options: Options) -> Application:
+def application(environment: Mapping[str, str], flags: Flags) -> Application:
     """What the environment says. Raises ConfigError for a parameter that there is not, or not here.
 
     `options` are those of the plugin's own command.
     """
     given = dict(_from_variables(environment))
     given.update(_from_parameters(environment.get("ARGOCD_APP_PARAMETERS", "")))
-    fixed = bring_rules(options)
+    fixed = bring_rules(flags)
     for parameter in PARAMETERS:
         if parameter.name not in given:
             continue
@@ -158,9 +158,9 @@ def application(environment: Mapping[str, str], options: Options) -> Application
     )
 
 
-def bring_rules(options: Options) -> bool:
+def bring_rules(flags: Flags) -> bool:
     """Whether the plugin's command has rules: how strict they are is then its own, too."""
-    return bool(options.rules or options.config)
+    return bool(flags.rules or flags.config)
 
 
 def _root(path: str) -> str:
@@ -247,7 +247,7 @@ def _word(parameter: Parameter, text: str, where: str) -> str:
 # ------------------------------------------------------------------------------- what comes of it
 
 
-def configured(app: Application, options: Options, admission: Admission) -> Admission:
+def configured(app: Application, flags: Flags, options: Options) -> Options:
     """The configuration of the plugin with what the Application says. Raises ConfigError."""
     changes: dict[str, Any] = {}
     for name, words in (
@@ -259,8 +259,8 @@ def configured(app: Application, options: Options, admission: Admission) -> Admi
     ):
         if app.text(name):
             changes[name.replace("-", "_")] = word(words, app.text(name))
-    context = admission.context
-    if app.namespace and not options.namespace:
+    context = options.context
+    if app.namespace and not flags.namespace:
         context = context._replace(default_namespace=app.namespace)
     labels = app.texts_by_key("namespace-labels")
     if labels:
@@ -270,7 +270,7 @@ def configured(app: Application, options: Options, admission: Admission) -> Admi
     version = app.kube_version.removeprefix("v").split(".")
     if not context.kubernetes_version and len(version) > 1 and all(v.isdigit() for v in version):
         context = context._replace(kubernetes_version=".".join(version[:2]))
-    return admission._replace(context=context, **changes)
+    return options._replace(context=context, **changes)
 
 
 def author_rules(app: Application) -> Paths | None:
@@ -311,9 +311,9 @@ def _set_string(key: str, text: str) -> str:
     return f"--set-string={key}={escaped}"
 
 
-def announcement(options: Options) -> list[Json]:
+def announcement(flags: Flags) -> list[Json]:
     """What Argo CD's UI shows: the parameters that an Application of this plugin may set."""
-    fixed = bring_rules(options)
+    fixed = bring_rules(flags)
     return [
         {
             "name": parameter.name,
@@ -335,7 +335,7 @@ def _tooltip(parameter: Parameter) -> str:
 
 def _announced(parameter: Parameter) -> Value:
     if parameter.words is not None:
-        return str(getattr(Admission(), parameter.name.replace("-", "_")).value)
+        return str(getattr(Options(), parameter.name.replace("-", "_")).value)
     if parameter.shape is Shape.STRING:
         return parameter.default
     return [] if parameter.shape is Shape.ARRAY else {}

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import click
 
-from krm_fn.cli.common import Options, admit_manifests, manifest_options, write_reports
+from krm_fn.cli.common import Flags, admit_manifests, manifest_options, write_reports
 from krm_fn.config.options import Mode
 
 
 @click.command()
 @manifest_options
-def check(options: Options) -> int:
+def check(flags: Flags) -> int:
     """Say what admission would do, and print no manifests.
 
     \b
     krm-fn check -f manifests/ -r rules/
     krm-fn check -f manifests/ -r rules/ --report json=report.json
     """
-    mode = None if options.mode else Mode.VALIDATE
-    admitted = admit_manifests(options, mode=mode)
-    write_reports(options, admitted.report)
+    mode = None if flags.mode else Mode.VALIDATE
+    admitted = admit_manifests(flags, mode=mode)
+    write_reports(flags, admitted.report)
     return 1 if admitted.report.denied else 0

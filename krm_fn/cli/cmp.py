@@ -27,16 +27,16 @@ from krm_fn.cli.argocd import (
     helm_options,
 )
 from krm_fn.cli.common import (
-    Options,
-    admission_of,
+    Flags,
     admission_options,
     check_reports,
     image_rules,
+    options_of,
     status_of,
     write_files,
 )
 from krm_fn.cli.output import render
-from krm_fn.config.options import Admission
+from krm_fn.config.options import Options
 from krm_fn.config.sources import Stage, collect
 from krm_fn.errors import InputError, KrmFnError
 from krm_fn.printable import json_text, one_line
@@ -85,7 +85,7 @@ def _tool_options(command: Command) -> Command:
 @admission_options
 @_tool_options
 def generate(
-    options: Options,
+    flags: Flags,
     kustomize_option: tuple[str, ...],
     helm_option: tuple[str, ...],
 ) -> int:
@@ -94,19 +94,19 @@ def generate(
     Without --timeout it gives up after 0.8 of ARGOCD_EXEC_TIMEOUT (90s).
     """
     try:
-        check_reports(options)
+        check_reports(flags)
         given = os.environ.get("ARGOCD_EXEC_TIMEOUT", "")
-        seconds = options.timeout or SHARE * _seconds(given)
+        seconds = flags.timeout or SHARE * _seconds(given)
         with deadline(seconds, "ARGOCD_EXEC_TIMEOUT or --timeout gives more", 1):
-            app = application(os.environ, options)
-            admission = configured(app, options, admission_of(options))
+            app = application(os.environ, flags)
+            options = configured(app, flags, options_of(flags))
             with limits.deep_stack():
-                namespace = admission.context.default_namespace
+                namespace = options.context.default_namespace
                 _refuse_links_out(app.root)
                 streams = _rendered(app, namespace, kustomize_option, helm_option)
                 left_out = _leave_out_local(streams)
-                report = admit(streams, _stages(app, options, admission, streams))
-                report.show_secrets = options.show_secrets
+                report = admit(streams, _stages(app, flags, options, streams))
+                report.show_secrets = flags.show_secrets
                 if not any(not item.dropped for stream in streams for item in stream.items):
                     raise InputError("renders to nothing: Argo CD would delete everything", ".")
                 output = [] if report.denied else render("yaml", streams, report)
@@ -114,7 +114,7 @@ def generate(
         _say([one_line(line) for line in error.lines()])
         return status_of(error)
     _say(_verdict(report, left_out))
-    write_files(options, report)
+    write_files(flags, report)
     write_stdout(output)
     return 1 if report.denied else 0
 
@@ -132,16 +132,16 @@ def discover() -> int:
 @admission_options
 @_tool_options
 def parameters(
-    options: Options, kustomize_option: tuple[str, ...], helm_option: tuple[str, ...]
+    flags: Flags, kustomize_option: tuple[str, ...], helm_option: tuple[str, ...]
 ) -> int:
     """Print what an Application may set, as Argo CD's UI shows it. Takes generate's options."""
     del kustomize_option, helm_option  # taken so that the plugin can give both commands the same
-    write_stdout([json_text(announcement(options)).encode()])
+    write_stdout([json_text(announcement(flags)).encode()])
     return 0
 
 
 def _stages(
-    app: Application, options: Options, admission: Admission, streams: Sequence[Stream]
+    app: Application, flags: Flags, options: Options, streams: Sequence[Stream]
 ) -> list[Stage]:
     """The Application's own rules first, then the plugin's, then the image's.
 
@@ -151,11 +151,11 @@ def _stages(
     own = author_rules(app)
     stages = []
     if own is not None:
-        author = admission._replace(rules=(own,), base=WORKING_DIRECTORY)
+        author = options._replace(rules=(own,), base=WORKING_DIRECTORY)
         stages.append(Stage(author, collect(author, [])))
-    if own is None or bring_rules(options):
-        rules = collect(admission, items, None, options.rules)
-        stages.append(Stage(admission, rules))
+    if own is None or bring_rules(flags):
+        rules = collect(options, items, None, flags.rules)
+        stages.append(Stage(options, rules))
     return staged(*stages, image_rules=image_rules())
 
 

@@ -17,13 +17,13 @@ from krm_fn import limits
 from krm_fn.cli import renderers
 from krm_fn.config.fields import Section
 from krm_fn.config.options import (
-    Admission,
     Idempotency,
     Mode,
     ObjectForm,
     OnEmpty,
     OnReject,
     OnRuleError,
+    Options,
     PodTemplates,
     from_document,
     from_function_config,
@@ -47,7 +47,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Flags:
     """The options that all commands on manifests have."""
 
     rules: tuple[str, ...]
@@ -173,7 +173,7 @@ _OPTIONS: list[Callable[[Any], Any]] = [
 
 
 def manifest_options(command: Command) -> Command:
-    """Give a command the options of `Options`, as one argument `options`."""
+    """Give a command the options of `Flags`, as one argument `flags`."""
     return _with_options(command, [*_SOURCES, *_OPTIONS])
 
 
@@ -184,9 +184,9 @@ def admission_options(command: Command) -> Command:
 
 def _with_options(command: Command, known: Sequence[Callable[[Any], Any]]) -> Command:
     def with_options(**arguments: Any) -> Any:
-        names = [name for name in Options.__dataclass_fields__ if name in arguments]
-        options = Options(**{name: arguments.pop(name) for name in names})
-        return command(options=options, **arguments)
+        names = [name for name in Flags.__dataclass_fields__ if name in arguments]
+        flags = Flags(**{name: arguments.pop(name) for name in names})
+        return command(flags=flags, **arguments)
 
     with_options.__doc__ = command.__doc__
     with_options.__name__ = command.__name__
@@ -206,28 +206,28 @@ def _with_options(command: Command, known: Sequence[Callable[[Any], Any]]) -> Co
 class Admitted:
     """A run: what it was told to do, its streams, edited, and what there is to say."""
 
-    admission: Admission
+    options: Options
 
     streams: list[Stream]
     report: Report
 
 
-def admit_manifests(options: Options, *, mode: Mode | None = None) -> Admitted:
+def admit_manifests(flags: Flags, *, mode: Mode | None = None) -> Admitted:
     """Read what the options name, and admit it. Raises KrmFnError.
 
     `mode` wins over the options' own.
     """
-    check_reports(options)
-    with limits.deep_stack(), deadline(options.timeout, "--timeout gives more"):
-        streams = list(read_manifests(options.filenames, options.kustomize))
-        function_config = _function_config(options, streams)
-        admission = admission_of(options, function_config)
-        stages = stages_of(admission, streams, options.rules, function_config, image_rules())
+    check_reports(flags)
+    with limits.deep_stack(), deadline(flags.timeout, "--timeout gives more"):
+        streams = list(read_manifests(flags.filenames, flags.kustomize))
+        function_config = _function_config(flags, streams)
+        options = options_of(flags, function_config)
+        stages = stages_of(options, streams, flags.rules, function_config, image_rules())
         if mode is not None:
             stages = _as_told(stages, mode)
         report = admit(streams, stages, function_config)
-    report.show_secrets = options.show_secrets
-    return Admitted(admission, streams, report)
+    report.show_secrets = flags.show_secrets
+    return Admitted(options, streams, report)
 
 
 def image_rules() -> str:
@@ -253,51 +253,51 @@ def _as_told(stages: Sequence[Stage], mode: Mode) -> list[Stage]:
     return [told(stage) for stage in stages]
 
 
-def check_reports(options: Options) -> None:
+def check_reports(flags: Flags) -> None:
     """Refuse a form of report that there is not, before anything is done. Raises ConfigError."""
-    for wanted in options.reports:
+    for wanted in flags.reports:
         if wanted.partition("=")[0] not in REPORTS:
             raise ConfigError(f"--report {wanted}: unknown format; known are {', '.join(REPORTS)}")
 
 
-def _function_config(options: Options, streams: Sequence[Stream]) -> Item | None:
+def _function_config(flags: Flags, streams: Sequence[Stream]) -> Item | None:
     """That of a ResourceList, where the command line names neither rules nor a configuration."""
-    if options.config or options.rules:
+    if flags.config or flags.rules:
         return None
     return next((s.function_config for s in streams if s.function_config is not None), None)
 
 
-def admission_of(options: Options, function_config: Item | None = None) -> Admission:
+def options_of(flags: Flags, function_config: Item | None = None) -> Options:
     """The configuration: that of the file or the functionConfig, with what the options say."""
-    admission = from_function_config(function_config)
-    if options.config:
-        admission = admission_file(options.config)
+    options = from_function_config(function_config)
+    if flags.config:
+        options = read_options(flags.config)
     given: dict[str, Any] = {
         name: word(words, value)
         for name, words, value in (
-            ("mode", Mode, options.mode),
-            ("on_reject", OnReject, options.on_reject),
-            ("on_rule_error", OnRuleError, options.on_rule_error),
-            ("on_empty", OnEmpty, options.on_empty),
-            ("idempotency", Idempotency, options.idempotency),
-            ("object_form", ObjectForm, options.object_form),
-            ("pod_templates", PodTemplates, options.pod_templates),
+            ("mode", Mode, flags.mode),
+            ("on_reject", OnReject, flags.on_reject),
+            ("on_rule_error", OnRuleError, flags.on_rule_error),
+            ("on_empty", OnEmpty, flags.on_empty),
+            ("idempotency", Idempotency, flags.idempotency),
+            ("object_form", ObjectForm, flags.object_form),
+            ("pod_templates", PodTemplates, flags.pod_templates),
         )
         if value is not None
     }
-    if options.strict:
+    if flags.strict:
         given["strict"] = True
     bounds = {
         name: bound
-        for name, bound in (("fuel", options.fuel), ("memory", options.memory))
+        for name, bound in (("fuel", flags.fuel), ("memory", flags.memory))
         if bound is not None
     }
     if bounds:
-        section = admission.sections.get("kubewarden") or Section({}, "kubewarden")
-        given["sections"] = {**admission.sections, "kubewarden": section.replaced(bounds)}
-    if options.namespace:
-        given["context"] = admission.context._replace(default_namespace=options.namespace)
-    return admission._replace(**given)
+        section = options.sections.get("kubewarden") or Section({}, "kubewarden")
+        given["sections"] = {**options.sections, "kubewarden": section.replaced(bounds)}
+    if flags.namespace:
+        given["context"] = options.context._replace(default_namespace=flags.namespace)
+    return options._replace(**given)
 
 
 def word(words: type[Choice], value: str) -> Choice:
@@ -305,7 +305,7 @@ def word(words: type[Choice], value: str) -> Choice:
     return next(word for word in words if word.value.lower() == value.lower())
 
 
-def admission_file(name: str) -> Admission:
+def read_options(name: str) -> Options:
     """The Admission in a file. Raises ConfigError."""
     stream = read_stream(_read_file(name, ConfigError), name)
     if len(stream.items) != 1:
@@ -390,15 +390,15 @@ def status_of(error: KrmFnError) -> int:
 # ---------------------------------------------------------------------------------------- reports
 
 
-def write_reports(options: Options, report: Report) -> None:
+def write_reports(flags: Flags, report: Report) -> None:
     """The lines for people on standard error, and the reports that were asked for."""
-    write_lines(report, options.color, quiet=options.quiet, notes=options.verbose)
-    write_files(options, report)
+    write_lines(report, flags.color, quiet=flags.quiet, notes=flags.verbose)
+    write_files(flags, report)
 
 
-def write_files(options: Options, report: Report) -> None:
+def write_files(flags: Flags, report: Report) -> None:
     """The reports that were asked for, to their files. Raises ConfigError."""
-    for wanted in options.reports:
+    for wanted in flags.reports:
         name, _, file = wanted.partition("=")
         body = REPORTS[name](report)
         if file:
@@ -447,12 +447,12 @@ def _coloured(line: str) -> str:
 
 __all__ = [
     "Admitted",
-    "Options",
-    "admission_of",
+    "Flags",
     "admission_options",
     "admit_manifests",
     "check_reports",
     "manifest_options",
+    "options_of",
     "program",
     "read_files",
     "status_of",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from krm_fn.cli.common import (
-    Options,
+    Flags,
     admit_manifests,
     manifest_options,
     use_colour,
@@ -21,22 +21,22 @@ REJECTED = 5
 
 @click.command()
 @manifest_options
-def diff(options: Options) -> int:
+def diff(flags: Flags) -> int:
     """Print what admission would change. Exit status: 0 nothing, 1 something, 5 rejected.
 
     \b
     krm-fn diff -f manifests/ -r rules/
     """
-    admitted = admit_manifests(options, mode=Mode.MUTATE)
-    colour = use_colour(options.color, is_terminal("stdout"))
-    redactor = None if options.show_secrets else admitted.report.redactor
+    admitted = admit_manifests(flags, mode=Mode.MUTATE)
+    colour = use_colour(flags.color, is_terminal("stdout"))
+    redactor = None if flags.show_secrets else admitted.report.redactor
     different = False
     for stream in admitted.streams:
         # A change that is hidden is one, too.
         different = different or stream.changed
         for line in unified(stream, redactor):
             put(line, paint=_coloured if colour else str)
-    write_reports(options, admitted.report)
+    write_reports(flags, admitted.report)
     if admitted.report.denied:
         return REJECTED
     return DIFFERENT if different else 0

@@ -23,7 +23,7 @@ import click
 
 from krm_fn import __version__
 from krm_fn.cli.common import (
-    Options,
+    Flags,
     admission_options,
     admit_manifests,
     install_file,
@@ -124,17 +124,17 @@ def verdict(home: str | None, name: str) -> int:
 
 @helm_plugin.command("post-render")
 @admission_options
-def post_render(options: Options) -> int:
+def post_render(flags: Flags) -> int:
     """What the plugin runs: `apply -f -`, with its verdict in a file, too."""
     try:
-        admitted = admit_manifests(options)
+        admitted = admit_manifests(flags)
         report = admitted.report
         output = [] if report.denied else render("yaml", admitted.streams, report)
     except KrmFnError as error:
         _say(error.lines())
         return status_of(error)
     _say(lines(report))
-    write_files(options, report)
+    write_files(flags, report)
     write_stdout(output)
     return 1 if report.denied else 0
 

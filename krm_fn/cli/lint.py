@@ -7,7 +7,7 @@ import click
 from krm_fn import limits
 from krm_fn.admission import Cause
 from krm_fn.cli.common import read_files
-from krm_fn.config.options import Admission, Mode, OnReject
+from krm_fn.config.options import Mode, OnReject, Options
 from krm_fn.errors import RuleError
 from krm_fn.report import text
 from krm_fn.report.model import count
@@ -35,13 +35,13 @@ def lint(rules: tuple[str, ...], filenames: tuple[str, ...], namespace: str) -> 
     krm-fn lint rules/
     krm-fn lint rules/ -f samples/
     """
-    admission = Admission(mode=Mode.VALIDATE, on_reject=OnReject.WARN)
-    context = admission.context._replace(default_namespace=namespace)
-    admission = admission._replace(context=context)
+    options = Options(mode=Mode.VALIDATE, on_reject=OnReject.WARN)
+    context = options.context._replace(default_namespace=namespace)
+    options = options._replace(context=context)
     with limits.deep_stack():
         streams = [s for name in filenames for s in read_files(name)]
         try:
-            report = lint_rules(streams, admission, rules)
+            report = lint_rules(streams, options, rules)
         except RuleError as error:
             say(*error.lines())
             return 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from krm_fn import limits
-from krm_fn.cli.common import admission_file, choice, read_manifests, word, write_lines
-from krm_fn.config.options import Admission, ObjectForm
+from krm_fn.cli.common import choice, read_manifests, read_options, word, write_lines
+from krm_fn.config.options import ObjectForm, Options
 from krm_fn.printable import json_text, log_line, visible
 from krm_fn.report.redact import redact_any
 from krm_fn.run.function import show as show_objects
@@ -70,16 +70,16 @@ def show(
     \b
     krm-fn show -f deployment.yaml
     """
-    admission = admission_file(config) if config else Admission()
+    options = read_options(config) if config else Options()
     if object_form is not None:
-        admission = admission._replace(object_form=word(ObjectForm, object_form))
+        options = options._replace(object_form=word(ObjectForm, object_form))
     if strict:
-        admission = admission._replace(strict=True)
+        options = options._replace(strict=True)
     if namespace:
-        context = admission.context._replace(default_namespace=namespace)
-        admission = admission._replace(context=context)
+        context = options.context._replace(default_namespace=namespace)
+        options = options._replace(context=context)
     with limits.deep_stack():
-        objects, report = show_objects(list(read_manifests(filenames, kustomize)), admission)
+        objects, report = show_objects(list(read_manifests(filenames, kustomize)), options)
         if not show_secrets:
             objects = [redact_any(value) for value in objects]
         write_stdout([_json(objects) if form == "json" else _yaml(objects)])

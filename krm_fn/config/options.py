@@ -191,7 +191,7 @@ class Bounds(NamedTuple):
 _NOWHERE: Final[Places] = {}
 
 
-class Admission(NamedTuple):
+class Options(NamedTuple):
     """What a run does. The defaults are those of the documented interface."""
 
     mode: Mode = Mode.MUTATE
@@ -217,13 +217,13 @@ class Admission(NamedTuple):
     """Where relative paths in the configuration start."""
 
 
-def from_function_config(item: Item | None) -> Admission:
+def from_function_config(item: Item | None) -> Options:
     """The configuration that a functionConfig stands for. Raises ConfigError."""
     if item is None:
-        return Admission()
+        return Options()
     head = item.head
     if dialect_of(head) is not None:
-        return Admission(rules=(Itself(item),))
+        return Options(rules=(Itself(item),))
     if head.api_version == "v1" and head.kind == "ConfigMap":
         return _from_config_map(item.read_as(TEXTS))
     if head.group == "krm-fn.dev":
@@ -239,7 +239,7 @@ def from_function_config(item: Item | None) -> Admission:
     )
 
 
-def from_document(value: Json, where: str, base: Base = WORKING_DIRECTORY) -> Admission:
+def from_document(value: Json, where: str, base: Base = WORKING_DIRECTORY) -> Options:
     """The full form: `krm-fn.dev/v1alpha1 Admission`; `base` is where its relative paths start."""
     document = Section(value, "", where)
     api_version, kind = document.string("apiVersion"), document.string("kind")
@@ -254,7 +254,7 @@ def from_document(value: Json, where: str, base: Base = WORKING_DIRECTORY) -> Ad
     return _read(spec)._replace(base=base)
 
 
-def _from_config_map(value: Json) -> Admission:
+def _from_config_map(value: Json) -> Options:
     """Options as strings, nested ones with dots; `rules` and every `*.yaml` are rules."""
     data = value.get("data")
     sources: list[Source] = []
@@ -284,9 +284,9 @@ def _set_nested(options: Json, key: str, text: str) -> None:
     at[last] = text
 
 
-def _read(spec: Section, sources: tuple[Source, ...] = ()) -> Admission:
+def _read(spec: Section, sources: tuple[Source, ...] = ()) -> Options:
     results = spec.section("results")
-    admission = Admission(
+    options = Options(
         mode=spec.choice("mode", Mode.MUTATE),
         kustomize_validator=spec.boolean("kustomizeValidator", False),
         rules=sources or tuple(_source(section) for section in spec.sections("rules")),
@@ -313,9 +313,9 @@ def _read(spec: Section, sources: tuple[Source, ...] = ()) -> Admission:
         spec.raw(entry.section)
     results.done()
     spec.done()
-    if admission.kustomize_validator and admission.mode is not Mode.VALIDATE:
+    if options.kustomize_validator and options.mode is not Mode.VALIDATE:
         raise spec.error("kustomizeValidator", " needs mode: Validate")
-    return admission
+    return options
 
 
 def _limits(section: Section) -> Bounds:

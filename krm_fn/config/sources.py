@@ -18,10 +18,10 @@ from krm_fn.admission.views import HiddenAnnotations
 from krm_fn.config.dialects import dialect_of, is_configuration, misspelt_kind, reader_of
 from krm_fn.config.options import (
     API_VERSION,
-    Admission,
     FromItems,
     Inline,
     Itself,
+    Options,
     Paths,
     from_document,
 )
@@ -154,14 +154,14 @@ def _key(rule: Rule) -> tuple[str, str, str, str]:
 class Stage(NamedTuple):
     """The rules of one owner, with how they are meant."""
 
-    options: Admission
+    options: Options
     rules: RuleSet
     is_image: bool = False
     """Whether an image brings them, which knows no functionConfig."""
 
 
 def collect(
-    options: Admission,
+    options: Options,
     items: Sequence[Item],
     function_config: Item | None = None,
     extra_paths: Sequence[str] = (),
@@ -209,7 +209,7 @@ def image_stage(path: str) -> Stage:
     if len(rules.configurations) > 1:
         places = " and ".join(str(item.origin) for item in rules.configurations)
         raise ConfigError(f"{path} holds two Admissions ({places}); an image has one")
-    options = Admission()
+    options = Options()
     for item in rules.configurations:
         name = item.origin.file
         options = from_document(item.read_as(UNDECIDED), name, base_of(name))
@@ -253,7 +253,7 @@ def _refuse_misspelt(item: Item, name: str) -> None:
 # ------------------------------------------------------------------------------------------ files
 
 
-def _add_paths(rules: RuleSet, source: Paths, options: Admission) -> None:
+def _add_paths(rules: RuleSet, source: Paths, options: Options) -> None:
     """Files, directories and globs that a configuration names."""
     base = None if options.base.folder else WORKING_DIRECTORY
     for path in expand_paths(source.paths, source.path, options.base):
@@ -284,7 +284,7 @@ def _add_files(
         raise ConfigError(f"{path} holds no rule {looked_in()}")
 
 
-def _add_static(rules: RuleSet, options: Admission) -> None:
+def _add_static(rules: RuleSet, options: Options) -> None:
     """Files, and the files in directories but not below, as the API server reads them."""
     where = "spec.context.staticManifests"
     for path in expand_paths(options.context.static_manifests, where, options.base):

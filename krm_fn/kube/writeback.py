@@ -21,7 +21,7 @@ Show = Callable[[Json], Json]
 """What the API server makes of a manifest. Raises what it raises for one that it refuses."""
 
 
-class Carried(NamedTuple):
+class WrittenBack(NamedTuple):
     """The manifest with the edit, what it shows as, and where that is not what the rule made."""
 
     written: Json
@@ -29,7 +29,7 @@ class Carried(NamedTuple):
     lost: tuple[Path, ...] = ()
 
 
-def carry_back(written: Json, shown: Json, admitted: Json, show: Show) -> Carried:
+def write_back(written: Json, shown: Json, admitted: Json, show: Show) -> WrittenBack:
     """`written` with the edit that turns `shown` into `admitted`.
 
     `shown` is `show(written)`. The result shows as `show(admitted)`, or `lost` says where not: what
@@ -39,7 +39,7 @@ def carry_back(written: Json, shown: Json, admitted: Json, show: Show) -> Carrie
     """
     wanted = show(admitted)
     if equal(admitted, shown):
-        return Carried(written, shown)
+        return WrittenBack(written, shown)
     result = _edited(written, shown, admitted, wanted)
     if _is_secret(shown):
         result = _with_string_data(result, shown, wanted)
@@ -135,23 +135,23 @@ _ROUNDS: Final = 3
 """Leaves that one round writes may decide what other leaves show as; more rounds find no more."""
 
 
-def _widened(result: Json, wanted: Json, show: Show) -> Carried:
+def _widened(result: Json, wanted: Json, show: Show) -> WrittenBack:
     """`result`, with as much more as it takes to show as `wanted`."""
     shows = show(result)
     for _ in range(_ROUNDS):
         if equal(shows, wanted):
-            return Carried(result, shows)
+            return WrittenBack(result, shows)
         wider = _edited(result, shows, wanted, wanted)
         if equal(wider, result):
             break
         result, shows = wider, show(wider)
     if equal(shows, wanted):
-        return Carried(result, shows)
+        return WrittenBack(result, shows)
     for wider in _with_subtrees(result, shows, wanted):
         shows_wider = show(wider)
         if equal(shows_wider, wanted):
-            return Carried(wider, shows_wider)
-    return Carried(result, shows, tuple(edit.path for edit in diff(shows, wanted)))
+            return WrittenBack(wider, shows_wider)
+    return WrittenBack(result, shows, tuple(edit.path for edit in diff(shows, wanted)))
 
 
 def _with_subtrees(result: Json, shows: Json, wanted: Json) -> Iterator[Json]:

@@ -14,19 +14,18 @@ from krm_fn import limits, work
 from krm_fn.admission import (
     Cause,
     Chain,
-    Circumstances,
     Cluster,
     Finding,
     Plugin,
+    RequestAttributes,
     RuleRef,
-    Trace,
 )
-from krm_fn.admission.objectview import look
+from krm_fn.admission.objectview import view_of
 from krm_fn.config.dialects import is_configuration, is_target
 from krm_fn.config.options import (
-    Admission,
     Mode,
     OnEmpty,
+    Options,
     PodTemplates,
     from_function_config,
 )
@@ -115,7 +114,7 @@ def error_lines(error: KrmFnError) -> list[str]:
 
 
 def stages_of(
-    options: Admission,
+    options: Options,
     streams: Sequence[Stream],
     rule_paths: Sequence[str] = (),
     function_config: Item | None = None,
@@ -243,8 +242,8 @@ class _Stage:
             self.rules, options, known.cluster, known.served, lint=self.lint
         )
         context = options.context
-        circumstances = Circumstances(context.operation, context.user, options.strict)
-        chain = Chain(plugins, circumstances, Trace(), known.served)
+        attributes = RequestAttributes(context.operation, context.user, options.strict)
+        chain = Chain(plugins, attributes, known.served)
         report = Report(
             len(self.targets),
             len(self.rules.rules),
@@ -289,16 +288,16 @@ class _Stage:
                     yield finding
 
 
-def lint(streams: Sequence[Stream], admission: Admission, rule_paths: Sequence[str]) -> Report:
+def lint(streams: Sequence[Stream], options: Options, rule_paths: Sequence[str]) -> Report:
     """What may be wrong with rules, all of it; on sample objects also what they do to them.
 
     Raises KrmFnError where a rule cannot be read or does not compile.
     """
-    stage = Stage(admission, collect(admission, [], None, rule_paths))
+    stage = Stage(options, collect(options, [], None, rule_paths))
     known = known_cluster([], [stage])
     rules = stage.rules
     with _bounded([], [stage]):
-        _, findings = compile_rules(rules, admission, known.cluster, known.served, lint=True)
+        _, findings = compile_rules(rules, options, known.cluster, known.served, lint=True)
     report = Report(rules=len(rules.rules), with_changes=False)
     if any(stream.items for stream in streams):
         report = admit(streams, [stage], lint=True)
@@ -308,37 +307,35 @@ def lint(streams: Sequence[Stream], admission: Admission, rule_paths: Sequence[s
     return report
 
 
-def show(streams: Sequence[Stream], admission: Admission) -> tuple[list[Json], Report]:
+def show(streams: Sequence[Stream], options: Options) -> tuple[list[Json], Report]:
     """The objects as rules see them, and what is wrong with them. Nothing is edited.
 
     Raises KrmFnError for what cannot be read.
     """
     items = [item for stream in streams for item in stream.items]
-    known = known_cluster(items, [Stage(admission, RuleSet())])
+    known = known_cluster(items, [Stage(options, RuleSet())])
     shown: list[Json] = []
     report = Report(with_changes=False, redactor=Redactor(items))
     for item in items:
-        if not admission.match.may_fit(item.head):
+        if not options.match.may_fit(item.head):
             continue
         value = value_of(item)
-        if not admission.match.fits(item.head, value):
+        if not options.match.fits(item.head, value):
             continue
         report.total += 1
         namespace = known.cluster.namespace_of(item.head)
-        sight = look(value, namespace, known.served, strict=admission.strict)
-        shown.append(sight.shown(value))
-        if sight.findings:
-            outcome = Outcome.REJECTED if admission.strict else Outcome.UNCHANGED
-            report.objects.append(ObjectReport(item, namespace, outcome, sight.findings))
+        view = view_of(value, namespace, known.served, strict=options.strict)
+        shown.append(view.served(value))
+        if view.findings:
+            outcome = Outcome.REJECTED if options.strict else Outcome.UNCHANGED
+            report.objects.append(ObjectReport(item, namespace, outcome, view.findings))
     return shown, report
 
 
-def _is_target(
-    item: Item, admission: Admission, function_config: Item | None, static: bool
-) -> bool:
+def _is_target(item: Item, options: Options, function_config: Item | None, static: bool) -> bool:
     return (
         (is_target(item.head) or (static and is_configuration(item.head)))
-        and admission.match.may_fit(item.head)
+        and options.match.may_fit(item.head)
         and not is_twin(item, function_config)
     )
 
@@ -366,9 +363,9 @@ def _templates_left(
         yield from (Finding(Cause.NOTE, False, message, (rule,)) for rule in rules)
 
 
-def _check_empty(items: Sequence[Item], admission: Admission, report: Report) -> None:
+def _check_empty(items: Sequence[Item], options: Options, report: Report) -> None:
     """An empty list deletes everything that was there before: only when it is asked for."""
-    if admission.on_empty is OnEmpty.ALLOW or not items or not all(i.dropped for i in items):
+    if options.on_empty is OnEmpty.ALLOW or not items or not all(i.dropped for i in items):
         return
     for item in items:
         item.dropped = False

@@ -14,14 +14,14 @@ from krm_fn import limits
 from krm_fn.admission import Cause, Chain, Cluster, Finding, RuleRef, Verdict, net_changes
 from krm_fn.admission.checks import idempotence
 from krm_fn.admission.cluster import Identity
-from krm_fn.admission.objectview import look
+from krm_fn.admission.objectview import view_of
 from krm_fn.admission.pods import admit_templates, cut_name, is_preview, preview_templates
 from krm_fn.config.options import (
-    Admission,
     Idempotency,
     LocalConfig,
     Mode,
     OnReject,
+    Options,
     PodTemplates,
 )
 from krm_fn.errors import InputError
@@ -40,15 +40,15 @@ class Runner:
     def __init__(
         self,
         chain: Chain,
-        admission: Admission,
+        options: Options,
         cluster: Cluster,
         old_objects: Mapping[Identity, Json],
         caller: Caller = Caller.COMMAND,
     ) -> None:
         self.chain = chain
-        self._skips_local = _skips_local(admission, caller)
+        self._skips_local = _skips_local(options, caller)
         self._skipped: list[Head] = []
-        self.admission = admission
+        self.options = options
         self.cluster = cluster
         self.old_objects = old_objects
         self.previews: dict[Item, list[Json]] = {}
@@ -73,18 +73,18 @@ class Runner:
         head = item.head
         namespace = self.cluster.namespace_of(head)
         wanted = self._wants(head, namespace)
-        if not wanted and not self.admission.strict:
+        if not wanted and not self.options.strict:
             return
         value = value_of(item)
-        if not self.admission.match.fits(head, value):
+        if not self.options.match.fits(head, value):
             return
         if self._skips_local and _is_local(value):
             self._skipped.append(head)
             return
         if not wanted:
-            sight = look(value, namespace, self.chain.served, strict=True)
-            if sight.denied:
-                report = ObjectReport(item, namespace, Outcome.REJECTED, sight.findings)
+            view = view_of(value, namespace, self.chain.served, strict=True)
+            if view.denied:
+                report = ObjectReport(item, namespace, Outcome.REJECTED, view.findings)
                 reports[item] = report
             return
 
@@ -92,7 +92,7 @@ class Runner:
             return self._admit(head, value, namespace)
 
         verdict = admit(value)
-        if self.admission.pod_templates is PodTemplates.PREVIEW and self._with_pods(head):
+        if self.options.pod_templates is PodTemplates.PREVIEW and self._with_pods(head):
             verdict = self._preview(item, verdict, namespace)
         verdict = verdict._replace(findings=(*verdict.findings, *_doubts(item)))
         verdict = self._judge(verdict, admit)
@@ -114,28 +114,28 @@ class Runner:
     def _wants(self, head: Head, namespace: str) -> bool:
         if self.chain.wants(head, namespace):
             return True
-        if self.admission.pod_templates is PodTemplates.PREVIEW and self._with_pods(head):
+        if self.options.pod_templates is PodTemplates.PREVIEW and self._with_pods(head):
             return True
         return self._with_pods(head) and self.chain.wants(Head("v1", "Pod", "", ""), namespace)
 
     def _with_pods(self, head: Head) -> bool:
         """Whether an object's templates are admitted as Pods."""
-        admission = self.admission
-        return admission.pod_templates is not PodTemplates.IGNORE and has_templates(
-            head.group, head.kind, admission.extra_pod_templates
+        options = self.options
+        return options.pod_templates is not PodTemplates.IGNORE and has_templates(
+            head.group, head.kind, options.extra_pod_templates
         )
 
     def _admit(self, head: Head, value: Json, namespace: str) -> Verdict:
         old = self.old_objects.get((head.group, head.kind, namespace, head.name))
         verdict = self.chain.admit(head, value, self.cluster, old)
-        if self.admission.pod_templates is not PodTemplates.MUTATE or not self._with_pods(head):
+        if self.options.pod_templates is not PodTemplates.MUTATE or not self._with_pods(head):
             return verdict
-        extra = self.admission.extra_pod_templates
+        extra = self.options.extra_pod_templates
         return admit_templates(self.chain, head, verdict, namespace, self.cluster, extra)
 
     def _preview(self, item: Item, verdict: Verdict, namespace: str) -> Verdict:
         """The verdict with what rules say of the Pods, which are kept for `put_previews`."""
-        extra = self.admission.extra_pod_templates
+        extra = self.options.extra_pod_templates
         pods, findings = preview_templates(
             self.chain, item.head, verdict, namespace, self.cluster, extra
         )
@@ -144,14 +144,14 @@ class Runner:
 
     def _judge(self, verdict: Verdict, admit: Callable[[Json], Verdict]) -> Verdict:
         """The verdict with what the options make of it."""
-        admission = self.admission
-        if admission.idempotency is not Idempotency.OFF:
-            denies = admission.idempotency is Idempotency.FAIL
+        options = self.options
+        if options.idempotency is not Idempotency.OFF:
+            denies = options.idempotency is Idempotency.FAIL
             finding = idempotence(admit, verdict, denies)
             if finding is not None:
                 verdict = verdict._replace(findings=(*verdict.findings, finding))
         verdict = verdict._replace(findings=tuple(filter(self._is_new, verdict.findings)))
-        if admission.on_reject is OnReject.WARN or admission.mode is Mode.AUDIT:
+        if options.on_reject is OnReject.WARN or options.mode is Mode.AUDIT:
             findings = tuple(f._replace(denies=False) for f in verdict.findings)
             verdict = verdict._replace(findings=findings)
         return verdict
@@ -170,18 +170,18 @@ class Runner:
     def _carry_out(self, item: Item, namespace: str, verdict: Verdict) -> ObjectReport:
         before = item.value
         if verdict.denied:
-            if self.admission.on_reject is OnReject.DROP and _may_be_dropped(item):
+            if self.options.on_reject is OnReject.DROP and _may_be_dropped(item):
                 return self._drop(item, namespace, verdict)
             return ObjectReport(item, namespace, Outcome.REJECTED, verdict.findings)
         changes = tuple(net_changes(before, verdict.object, verdict.changes, verdict.shown))
         outcome = Outcome.CHANGED if changes else Outcome.UNCHANGED
-        if changes and self.admission.mode is Mode.MUTATE:
+        if changes and self.options.mode is Mode.MUTATE:
             item.replace(verdict.object)
         return ObjectReport(item, namespace, outcome, verdict.findings, changes)
 
     def _drop(self, item: Item, namespace: str, verdict: Verdict) -> ObjectReport:
         """The object leaves the list; its denials become warnings that say so."""
-        if self.admission.mode is Mode.MUTATE:
+        if self.options.mode is Mode.MUTATE:
             item.dropped = True
             self.previews.pop(item, None)
         findings = tuple(
@@ -248,7 +248,7 @@ def _may_be_dropped(item: Item) -> bool:
     return not kept and not item.elements
 
 
-def _skips_local(options: Admission, caller: Caller) -> bool:
+def _skips_local(options: Options, caller: Caller) -> bool:
     """Whether objects with local-config are left alone: kpt and kustomize do not apply them."""
     if options.match.local_config is None:
         return caller is Caller.FUNCTION

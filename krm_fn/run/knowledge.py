@@ -12,12 +12,15 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krm_fn.admission import Cause, Cluster, Dialect, Finding, Operation, Plugin
+from krm_fn.admission import Cause, Cluster, Finding, Operation, Plugin
 from krm_fn.admission.cluster import NAME_LABEL, Identity
-from krm_fn.admission.objectview import look
+from krm_fn.admission.diagnostics import Diagnostics
+from krm_fn.admission.objectview import view_of
 from krm_fn.admission.views import HiddenAnnotations
+from krm_fn.config.dialect import CompileContext, Dialect
 from krm_fn.config.dialects import DIALECTS, DialectEntry, is_target
-from krm_fn.config.options import Admission, ObjectForm
+from krm_fn.config.fields import Section
+from krm_fn.config.options import ObjectForm, Options
 from krm_fn.config.sources import RuleSet, Stage
 from krm_fn.errors import ConfigError, InputError
 from krm_fn.kube.resources import built_in_groups, from_crd, is_removed
@@ -44,7 +47,7 @@ LOCAL_CONFIG: Final = "config.kubernetes.io/local-config"
 
 def compile_rules(
     rules: RuleSet,
-    admission: Admission,
+    options: Options,
     cluster: Cluster,
     served: Served | None,
     *,
@@ -54,27 +57,30 @@ def compile_rules(
 
     Raises KrmFnError.
     """
+    diagnostics = Diagnostics()
     plugins: list[Plugin] = []
-    findings: list[Finding] = []
     for entry in DIALECTS:
-        mine = [rule for rule in rules.rules if rule.ref.dialect == entry.name]
-        section = admission.sections.get(entry.section)
-        if not mine and section is None:
+        own = [rule for rule in rules.rules if rule.ref.dialect == entry.name]
+        section = options.sections.get(entry.section)
+        if not own and section is None:
             continue
-        options = {
-            entry.section: section,
-            "onRuleError": admission.on_rule_error,
-            "lint": lint,
-            "readable": [rule for rule in rules.readable if rule.ref.dialect == entry.name],
-            "served": served,
-            "kubernetesVersion": admission.context.kubernetes_version,
-            "base": admission.base,
-            "strict": admission.strict,
-        }
-        compiled = _load(entry).compile(mine, options, cluster)
-        plugins += compiled.plugins
-        findings += compiled.findings
-    return plugins, findings
+        section = section if section is not None else Section({}, entry.section)
+        context = CompileContext(
+            diagnostics,
+            section,
+            cluster,
+            [rule for rule in rules.readable if rule.ref.dialect == entry.name],
+            served,
+            options.context.kubernetes_version,
+            options.on_rule_error,
+            options.strict,
+            lint,
+            options.base,
+        )
+        plugins += _load(entry).compile(own, context)
+        section.done()
+    diagnostics.raise_errors()
+    return plugins, diagnostics.findings
 
 
 def _load(entry: DialectEntry) -> Dialect:
@@ -317,15 +323,15 @@ class StoredForm:
 
     def _made(self, value: Json, *, created: bool) -> Json:
         namespace = self._described.namespace_of(head_of(value))
-        sight = look(value, namespace, self._served)
-        shown = sight.shown(value)
-        return sight.stored(shown) if created else shown
+        view = view_of(value, namespace, self._served)
+        shown = view.served(value)
+        return view.stored(shown) if created else shown
 
 
 _SYSTEM: Final = ("creationTimestamp", "deletionTimestamp", "generation", "resourceVersion", "uid")
 
 
-def served_form(options: Admission, crds: Mapping[tuple[str, str], Json]) -> Served | None:
+def served_form(options: Options, crds: Mapping[tuple[str, str], Json]) -> Served | None:
     """What makes the form in which rules see objects; None for the one in which they are written.
 
     Imported here, since nothing of it is needed where no object is admitted.
@@ -348,7 +354,7 @@ def served_form(options: Admission, crds: Mapping[tuple[str, str], Json]) -> Ser
     return Served(Schemas(options.context.kubernetes_version), find_crd, info)
 
 
-def _expected(options: Admission, definitions: Definitions) -> Expect:
+def _expected(options: Options, definitions: Definitions) -> Expect:
     """The types of fields, for words such as `yes`; loaded when the first of these is met."""
     expected: Expect | None = None
 
@@ -411,14 +417,14 @@ def identity_of(head: Head, cluster: Cluster) -> Identity:
     return head.group, head.kind, cluster.namespace_of(head), head.name
 
 
-def old_objects(admission: Admission) -> dict[Identity, Json]:
+def old_objects(options: Options) -> dict[Identity, Json]:
     """The objects that the items replace, for UPDATE."""
-    context = admission.context
+    context = options.context
     if context.operation is not Operation.UPDATE:
         return {}
     described = Cluster(default_namespace=context.default_namespace)
     found: dict[Identity, Json] = {}
-    for value in _files(context.old_objects, admission.base):
+    for value in _files(context.old_objects, options.base):
         found[identity_of(head_of(value), described)] = value
     return found
 

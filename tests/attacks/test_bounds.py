@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from krm_fn import limits, work
-from krm_fn.config.options import Admission
+from krm_fn.config.options import Options
 from krm_fn.errors import RunLimitError
 from krm_fn.report.linediff import unified
 from krm_fn.run.function import Done, lint, run
@@ -117,7 +117,7 @@ def test_linting_counts_as_a_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     rules = tmp_path / "rules.yaml"
     rules.write_text(yaml.safe_dump_all(validating(" && ".join([MACROS] * 20))))
     with pytest.raises(RunLimitError):
-        lint([], Admission(), [str(rules)])
+        lint([], Options(), [str(rules)])
 
 
 def test_rules_in_files_have_a_share_of_their_own(
@@ -127,7 +127,7 @@ def test_rules_in_files_have_a_share_of_their_own(
     expression = " && ".join(["object.metadata.name.size() > 0"] * 100)
     rules = tmp_path / "rules.yaml"
     rules.write_text(yaml.safe_dump_all(validating("false || " + expression)))
-    lint([], Admission(), [str(rules)])
+    lint([], Options(), [str(rules)])
 
 
 def test_variables_are_compiled_in_a_time_in_proportion_to_their_number() -> None:

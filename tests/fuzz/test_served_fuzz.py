@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from krm_fn.errors import DecodeError
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
-from krm_fn.kube.writeback import carry_back
+from krm_fn.kube.writeback import write_back
 from krm_fn.values import Json, diff, equal
 
 SERVED = Served(Schemas())
@@ -161,7 +161,7 @@ def test_what_is_served_is_served_as_it_is_and_nothing_is_changed_on_the_way(val
 def test_an_edit_comes_back_as_a_manifest_that_is_served_the_same(pair: tuple[Json, Json]) -> None:
     written, other = pair
     shown, admitted = show(written), show(other)
-    result = carry_back(written, shown, admitted, show)
+    result = write_back(written, shown, admitted, show)
     assert equal(result.shown, show(result.written))
     if not result.lost:
         assert equal(result.shown, show(admitted))
@@ -170,7 +170,7 @@ def test_an_edit_comes_back_as_a_manifest_that_is_served_the_same(pair: tuple[Js
 @bounded(200)
 @given(manifests)
 def test_no_edit_is_no_edit(value: Json) -> None:
-    assert carry_back(value, show(value), show(value), show).written is value
+    assert write_back(value, show(value), show(value), show).written is value
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -192,7 +192,7 @@ def test_a_number_that_is_changed_moves_nothing_else(value: Json, data: st.DataO
     ]
     path = data.draw(st.sampled_from(numbers))
     admitted = {**shown, "spec": {**shown["spec"], path[-1]: 7}}
-    result = carry_back(value, shown, admitted, show)
+    result = write_back(value, shown, admitted, show)
     assert result.lost == ()
     assert [edit.path for edit in diff(value, result.written)] in ([path], [("spec",)])
 

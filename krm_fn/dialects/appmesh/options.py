@@ -27,7 +27,7 @@ class OnDuplicate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class AppMeshOptions:
     """All of it, with the defaults."""
 
     supergloo_namespace: str = ""
@@ -37,16 +37,12 @@ class Options:
     on_duplicate: OnDuplicate = OnDuplicate.SKIP
 
 
-def read_options(section: Section | None) -> Options:
-    """The section, or the defaults. Raises ConfigError."""
-    if section is None:
-        return Options()
-    usual = Options()
-    options = Options(
+def read_options(section: Section) -> AppMeshOptions:
+    """The options that the section gives. Raises ConfigError."""
+    usual = AppMeshOptions()
+    return AppMeshOptions(
         section.string("superglooNamespace"),
         section.strings("extraRegions"),
         section.choice("defaultPatch", usual.default_patch),
         section.choice("onDuplicate", usual.on_duplicate),
     )
-    section.done()
-    return options

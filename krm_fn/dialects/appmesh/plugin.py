@@ -23,13 +23,12 @@ from krm_fn.admission import (
     RuleRef,
     Selection,
     Step,
-    Trace,
 )
 from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.appmesh.faults import DATA, INJECT, PATCH, READ_POD, Refused
 from krm_fn.dialects.appmesh.gotypes import read_pod
 from krm_fn.dialects.appmesh.meshes import REGIONS, SUPERGLOO, Mesh, Pod
-from krm_fn.dialects.appmesh.options import DefaultPatch, OnDuplicate, Options
+from krm_fn.dialects.appmesh.options import AppMeshOptions, DefaultPatch, OnDuplicate
 from krm_fn.dialects.appmesh.patch import BUILTIN, Patch, PatchError, Sidecars, Values
 from krm_fn.errors import EvaluationError
 from krm_fn.kube.podtemplates import controller_labels
@@ -51,7 +50,7 @@ class Injector:
     def __init__(
         self,
         meshes: Iterable[Mesh],
-        options: Options,
+        options: AppMeshOptions,
         on_error: OnRuleError = OnRuleError.FAIL,
     ) -> None:
         self.options = options
@@ -67,13 +66,12 @@ class Injector:
         self,
         request: Request,
         cluster: Cluster,
-        trace: Trace,
         only: frozenset[str] | None = None,
     ) -> Response:
         """Admit one Pod. SuperGloo registers for Pods that are created, and for nothing else."""
         if request.operation is not Operation.CREATE:
             return Response()
-        run = _Run(self, request, cluster, trace)
+        run = _Run(self, request, cluster)
         try:
             return run.response()
         except Refused as refusal:
@@ -136,12 +134,11 @@ def _deployed_in(cluster: Cluster) -> str:
 class _Run:
     """One Pod."""
 
-    def __init__(self, plugin: Injector, request: Request, cluster: Cluster, trace: Trace) -> None:
+    def __init__(self, plugin: Injector, request: Request, cluster: Cluster) -> None:
         self.plugin = plugin
         self.options = plugin.options
         self.request = request
         self.cluster = cluster
-        self.trace = trace
         self.findings: list[Finding] = []
 
     def response(self) -> Response:
@@ -187,7 +184,6 @@ class _Run:
                 "template has; it is taken for absent"
             )
             self.findings.append(Finding(Cause.WARNING, False, message, (mesh.ref,)))
-        self.trace.missed(mesh.ref, "injectionSelector", pod.labels)
         return False
 
     # ------------------------------------------------------------------------- what is added

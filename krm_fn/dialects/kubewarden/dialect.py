@@ -6,15 +6,14 @@ of WebAssembly is imported where there is no policy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from krm_fn.admission import Cause, Cluster, Compiled, Finding, Plugin, Rule
-from krm_fn.config.options import OnRuleError
-from krm_fn.dialects.kubewarden.options import Options, read_options
-from krm_fn.dialects.kubewarden.policy.resource import PolicyResource, read_resource
-from krm_fn.errors import ConfigError, RuleError
-from krm_fn.system.paths import WORKING_DIRECTORY
+from krm_fn.admission import Cause, Plugin, Rule
+from krm_fn.config.dialect import CompileContext
+from krm_fn.dialects.kubewarden.options import KubewardenOptions, read_options
+from krm_fn.dialects.kubewarden.policy.resource import read_resource
+from krm_fn.errors import ConfigError
 
 if TYPE_CHECKING:
     from krm_fn.dialects.kubewarden.policy.loading import Loader
@@ -23,55 +22,31 @@ if TYPE_CHECKING:
 class Kubewarden:
     """The dialect of Kubewarden."""
 
-    def compile(
-        self, rules: Sequence[Rule], options: Mapping[str, Any], cluster: Cluster
-    ) -> Compiled:
-        """Compile all policies.
-
-        Options: `kubewarden` (a Section or None), `base` (where its relative paths start),
-        `onRuleError`, `kubernetesVersion`.
-
-        Raises RuleError with a line for everything that is wrong, and ConfigError.
-        """
-        chosen = read_options(options.get("kubewarden"), options.get("base") or WORKING_DIRECTORY)
+    def compile(self, rules: Sequence[Rule], context: CompileContext) -> Sequence[Plugin]:
+        """One plugin for each policy or group. Raises ConfigError."""
+        options = read_options(context.section, context.base)
         if not rules:
-            return Compiled(())
-        problems: list[str] = []
-        findings: list[Finding] = []
+            return ()
+        report = context.diagnostics
         plugins: list[Plugin] = []
-        loader = _loader(
-            chosen,
-            options.get("onRuleError", OnRuleError.FAIL),
-            cluster,
-            options.get("kubernetesVersion", ""),
-        )
+        loader = _loader(options, context)
         for rule in rules:
             try:
                 resource = read_resource(rule)
                 plugins.append(loader.load(resource))
-                findings += loader.take_findings()
-                findings += _warnings(resource)
+                report.findings += loader.take_findings()
+                for text in resource.unknown:
+                    message = f"{text}; a cluster drops it without a word"
+                    report.report(Cause.WARNING, message, resource.ref)
             except ConfigError as error:
-                place = f"{rule.place()}: " if rule.place() else ""
-                problems.append(f"{place}{rule.ref}: {error}")
-        if problems:
-            raise RuleError.of(problems)
-        return Compiled(tuple(plugins), tuple(findings))
+                report.error(rule, str(error))
+        return plugins
 
 
-def _loader(
-    options: Options, on_error: OnRuleError, cluster: Cluster, kubernetes_version: str
-) -> Loader:
+def _loader(options: KubewardenOptions, context: CompileContext) -> Loader:
     from krm_fn.dialects.kubewarden.policy.loading import Loader
 
-    return Loader(options, on_error, cluster, kubernetes_version)
-
-
-def _warnings(resource: PolicyResource) -> list[Finding]:
-    return [
-        Finding(Cause.WARNING, False, f"{text}; a cluster drops it without a word", (resource.ref,))
-        for text in resource.unknown
-    ]
+    return Loader(options, context.on_rule_error, context.cluster, context.kubernetes_version)
 
 
 DIALECT = Kubewarden()

@@ -15,7 +15,7 @@ _MIB: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class KubewardenOptions:
     """What a run allows policies, and where their modules are."""
 
     lock: str = ""
@@ -34,15 +34,13 @@ class Options:
     """Which signatures modules must have, as a policy server's file of that name; "" is none."""
 
 
-def read_options(section: Section | None, base: Base = WORKING_DIRECTORY) -> Options:
-    """The section; the defaults without one. `base` is where its relative paths start.
+def read_options(section: Section, base: Base = WORKING_DIRECTORY) -> KubewardenOptions:
+    """The options that the section gives. `base` is where its relative paths start.
 
     Raises ConfigError.
     """
-    if section is None:
-        return Options()
-    usual = Options()
-    options = Options(
+    usual = KubewardenOptions()
+    return KubewardenOptions(
         _inside(section.string("lock"), section.path("lock"), base),
         _inside(section.string("store"), section.path("store"), base),
         _cache(section.string("cache"), section.path("cache"), base),
@@ -52,8 +50,6 @@ def read_options(section: Section | None, base: Base = WORKING_DIRECTORY) -> Opt
         _at_least_one(section, "memory", usual.memory // _MIB) * _MIB,
         _inside(section.string("verificationConfig"), section.path("verificationConfig"), base),
     )
-    section.done()
-    return options
 
 
 def _at_least_one(section: Section, name: str, usual: int) -> int:

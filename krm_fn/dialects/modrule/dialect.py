@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from krm_fn.admission import Cause, Cluster, Compiled, Finding, Rule
+from krm_fn.admission import Plugin, Rule
+from krm_fn.config.dialect import CompileContext
 from krm_fn.config.fields import Section
-from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.modrule.chance import read_chance
 from krm_fn.dialects.modrule.hints import hints
 from krm_fn.dialects.modrule.plugin import KubeMod, in_order
@@ -28,7 +27,6 @@ from krm_fn.dialects.modrule.spec import (
     template_engine,
     unknown_fields,
 )
-from krm_fn.errors import RuleError
 from krm_fn.values import Path
 
 API_VERSION = "api.kubemod.io/v1beta1"
@@ -37,58 +35,47 @@ API_VERSION = "api.kubemod.io/v1beta1"
 class ModRules:
     """The dialect of KubeMod."""
 
-    def compile(
-        self, rules: Sequence[Rule], options: Mapping[str, Any], cluster: Cluster
-    ) -> Compiled:
-        """Compile all rules. Options: `modRules` (a Section or None), `onRuleError`, and `lint`
-        (say everything that may be a mistake).
+    def compile(self, rules: Sequence[Rule], context: CompileContext) -> Sequence[Plugin]:
+        """All ModRules as one plugin; none where there is no rule. Raises ConfigError."""
+        scope = read_scope(context.section, context.cluster.default_namespace)
+        compiled = [rule for rule in (_compile_one(rule, context) for rule in rules) if rule]
+        if not compiled:
+            return ()
+        return (KubeMod(in_order(compiled, scope), scope, context.on_rule_error),)
 
-        Raises RuleError with a line for everything that is wrong.
-        """
-        scope = read_scope(options.get("modRules"), cluster.default_namespace)
-        problems: list[str] = []
-        findings: list[Finding] = []
-        compiled: list[CompiledRule] = []
-        for rule in rules:
-            made = self._compile_one(rule, findings, bool(options.get("lint")))
-            if isinstance(made, CompiledRule):
-                compiled.append(made)
-            else:
-                problems += made
-        if problems:
-            raise RuleError.of(problems)
-        on_error = options.get("onRuleError", OnRuleError.FAIL)
-        plugins = (KubeMod(in_order(compiled, scope), scope, on_error),) if compiled else ()
-        return Compiled(plugins, tuple(findings))
 
-    def _compile_one(
-        self, rule: Rule, findings: list[Finding], lint: bool
-    ) -> CompiledRule | list[str]:
-        """A compiled rule with findings about it, or everything that is wrong with it."""
-        ref = rule.ref
-        api_version = rule.value.get("apiVersion")
-        if api_version != API_VERSION:
-            return [_problem(rule, "apiVersion", f" is {api_version}; use {API_VERSION}")]
-        if not ref.name:
-            return [_problem(rule, "metadata.name", " is required")]
-        raw = rule.value.get("spec")
-        try:
-            spec = decode(raw)._replace(template_engine=template_engine(rule.value))
-        except DecodeError as error:
-            return [_problem(rule, error.field, f" {error.message}")]
-        made = compile_rule(ref, spec)
-        problems = _problems(spec, [] if isinstance(made, CompiledRule) else made)
-        unknown = list(unknown_fields(raw))
-        if problems or not isinstance(made, CompiledRule):
-            texts = [_problem(rule, p.field, f": {p.message}") for p in problems]
-            texts += [_problem(rule, field, f": unknown field{hint}") for field, hint in unknown]
-            return texts
-        findings += (
-            _warning(rule, field, f": unknown field, which a cluster drops without a word{hint}")
-            for field, hint in unknown
-        )
-        findings += (_warning(rule, hint.field, f": {hint.message}") for hint in hints(made, lint))
-        return made
+def _compile_one(rule: Rule, context: CompileContext) -> CompiledRule | None:
+    """A compiled rule; None where it cannot be used, which the diagnostics then say."""
+    report = context.diagnostics
+    api_version = rule.value.get("apiVersion")
+    if api_version != API_VERSION:
+        message = f"apiVersion is {api_version}; use {API_VERSION}"
+        report.error(rule, message, ("apiVersion",))
+        return None
+    if not rule.ref.name:
+        report.error(rule, "metadata.name is required", ("metadata", "name"))
+        return None
+    raw = rule.value.get("spec")
+    try:
+        spec = decode(raw)._replace(template_engine=template_engine(rule.value))
+    except DecodeError as error:
+        report.error(rule, f"{error.field} {error.message}", _path(error.field))
+        return None
+    compiled = compile_rule(rule.ref, spec)
+    problems = _problems(spec, [] if isinstance(compiled, CompiledRule) else compiled)
+    unknown = list(unknown_fields(raw))
+    if problems or not isinstance(compiled, CompiledRule):
+        for problem in problems:
+            report.error(rule, f"{problem.field}: {problem.message}", _path(problem.field))
+        for field, suggestion in unknown:
+            report.error(rule, f"{field}: unknown field{suggestion}", _path(field))
+        return None
+    for field, suggestion in unknown:
+        message = f"{field}: unknown field, which a cluster drops without a word{suggestion}"
+        report.warning(rule, message, _path(field))
+    for hint in hints(compiled, context.lint):
+        report.warning(rule, f"{hint.field}: {hint.message}", _path(hint.field))
+    return compiled
 
 
 def _problems(spec: ModRuleSpec, loading: Iterable[Problem]) -> list[Problem]:
@@ -103,18 +90,6 @@ def _problems(spec: ModRuleSpec, loading: Iterable[Problem]) -> list[Problem]:
     return list(first.values())
 
 
-def _problem(rule: Rule, field: str, text: str) -> str:
-    place = rule.place(_path(field))
-    return f"{place}: {rule.ref}: {field}{text}" if place else f"{rule.ref}: {field}{text}"
-
-
-def _warning(rule: Rule, field: str, text: str) -> Finding:
-    ref = rule.ref
-    if ref.origin is not None and ref.origin.line is not None and rule.line is not None:
-        ref = replace(ref, origin=replace(ref.origin, line=rule.line(_path(field))))
-    return Finding(Cause.WARNING, False, f"{field}{text}", (replace(ref, part=field),))
-
-
 _STEP: Final = re.compile(r"\[([0-9]+)\]|([^.\[\]]+)")
 
 
@@ -123,20 +98,16 @@ def _path(field: str) -> Path:
     return tuple(int(index) if index else name for index, name in _STEP.findall(field))
 
 
-def read_scope(section: Section | None, default_namespace: str) -> Scope:
+def read_scope(section: Section, default_namespace: str) -> Scope:
     """The section `modRules`. Raises ConfigError."""
-    if section is None:
-        return Scope(default_namespace=default_namespace)
     usual = Scope()
-    scope = Scope(
+    return Scope(
         section.string("clusterRulesNamespace") or usual.cluster_rules_namespace,
         default_namespace,
         frozenset(name.lower() for name in section.strings("targetResources")),
         frozenset(section.strings("ignoredNamespaces", tuple(sorted(usual.ignored_namespaces)))),
         read_chance(section),
     )
-    section.done()
-    return scope
 
 
 DIALECT = ModRules()

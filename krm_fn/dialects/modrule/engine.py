@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from krm_fn import work
-from krm_fn.admission import Cause, Finding, RuleRef, Step, Trace
+from krm_fn.admission import Cause, Finding, RuleRef, Step
 from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.modrule.chance import Chance
 from krm_fn.dialects.modrule.lastapplied import Crash, LastApplied
@@ -60,25 +60,25 @@ class Engine:
         self._on_error = on_error
         self._chance = chance
 
-    def run(self, document: Json, namespace: str, trace: Trace) -> Outcome:
+    def run(self, document: Json, namespace: str) -> Outcome:
         """Take a document through the rules; it stays as it is."""
         outcome = Outcome(document)
         try:
-            self._patch(outcome, namespace, trace)
+            self._patch(outcome, namespace)
         except _Untouched as stop:
             return Outcome(document, findings=outcome.findings, untouched=stop.reason)
         for rule in self._rejects:
-            if self._matches(rule, outcome, trace):
+            if self._matches(rule, outcome):
                 _reject(rule, namespace, outcome, self._chance)
         return outcome
 
     # ------------------------------------------------------------------------------- patching
 
-    def _patch(self, outcome: Outcome, namespace: str, trace: Trace) -> None:
+    def _patch(self, outcome: Outcome, namespace: str) -> None:
         last_applied = LastApplied(outcome.document)
         broken = ""
         for _, tier in groupby(self._patches, key=lambda rule: rule.spec.execution_tier):
-            for rule in [rule for rule in tier if self._matches(rule, outcome, trace)]:
+            for rule in [rule for rule in tier if self._matches(rule, outcome)]:
                 try:
                     operations, warnings = _compute(rule, outcome.document, namespace, self._chance)
                 except EvaluationError as error:
@@ -138,14 +138,12 @@ class Engine:
             outcome.document = written
             outcome.steps.append(Step(rules, written))
 
-    def _matches(self, rule: CompiledRule, outcome: Outcome, trace: Trace) -> bool:
+    def _matches(self, rule: CompiledRule, outcome: Outcome) -> bool:
         document = outcome.document
         work.spend(_MATCH * (1 + len(rule.criteria)))
         try:
             for criterion in rule.criteria:
                 if not criterion.holds(document):
-                    if trace.active:
-                        trace.missed(rule.ref, criterion.item.select, document)
                     return False
         except EvaluationError as error:
             self._failed(rule, outcome, f"its match cannot be evaluated: {error.message}")

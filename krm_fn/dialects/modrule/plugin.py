@@ -23,7 +23,6 @@ from krm_fn.admission import (
     RuleRef,
     Selection,
     Step,
-    Trace,
 )
 from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.modrule.controllers import Asking, asking
@@ -77,7 +76,6 @@ class KubeMod:
         self,
         request: Request,
         cluster: Cluster,
-        trace: Trace,
         only: frozenset[str] | None = None,
     ) -> Response:
         """Admit one object, as `AdmissionReview` shows it to the webhook."""
@@ -98,7 +96,7 @@ class KubeMod:
         known = references(request, cluster)
         form = KubeModForm(known.value)
         document = form.get(request.object)
-        outcome = self._engine(candidates).run(document, namespace, trace)
+        outcome = self._engine(candidates).run(document, namespace)
         value, lost = form.put(request.object, outcome.document)
         findings = outcome.findings
         if lost:

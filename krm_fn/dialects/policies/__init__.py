@@ -1,7 +1,7 @@
 """Kubernetes' own policies: MutatingAdmissionPolicy and ValidatingAdmissionPolicy.
 
 `spec` reads policies and bindings, `validation` says what an API server would refuse them for,
-`calls` finds which of them are asked about a request and with which params, `mutating` and
+`invocations` finds which of them are asked about a request and with which params, `mutating` and
 `validating` are the two plugins, `patching` is what a mutation does to an object.
 """
 

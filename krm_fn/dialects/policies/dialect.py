@@ -5,13 +5,13 @@ Collects everything that is wrong and says it at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final, NamedTuple
 
-from krm_fn.admission import Cause, Cluster, Compiled, Finding, Rule
+from krm_fn.admission import Cause, Plugin, Rule
 from krm_fn.admission.activation import Authorizer
+from krm_fn.config.dialect import CompileContext
 from krm_fn.config.fields import Section
 from krm_fn.dialects.policies.common import Settings, TypesOnly
 from krm_fn.dialects.policies.mutating import MutatingPolicies
@@ -39,7 +39,7 @@ from krm_fn.dialects.policies.validation import (
     of_static_binding,
     of_static_policy,
 )
-from krm_fn.errors import ConfigError, DecodeError, RuleError
+from krm_fn.errors import ConfigError, DecodeError
 from krm_fn.kube.cel import READ_IN_PLACE_SINCE, STORED, parse_version, version_of_new
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
@@ -63,124 +63,167 @@ class AtomicGuard(StrEnum):
     ALLOW = "Allow"
 
 
-@dataclass(slots=True)
 class _Reading:
-    """What was read so far, and what is to be said of it."""
+    """The policies and bindings that were read so far."""
 
-    problems: list[str] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-    release: tuple[int, int] = (1, 0)
-    policies: list[tuple[Rule, Policy]] = field(default_factory=list)
-    bindings: list[tuple[Rule, Binding]] = field(default_factory=list)
+    def __init__(self, context: CompileContext, *, validate: bool) -> None:
+        self.context = context
+        self.report = context.diagnostics
+        self.validate = validate
+        self.release = _release(context)
+        self.policies: list[tuple[Rule, Policy]] = []
+        self.bindings: list[tuple[Rule, Binding]] = []
+        self._errors = 0
 
+    def has_errors(self) -> bool:
+        return bool(self._errors)
 
-class Policies:
-    """The dialect of Kubernetes' admission policies."""
-
-    def compile(
-        self, rules: Sequence[Rule], options: Mapping[str, Any], cluster: Cluster
-    ) -> Compiled:
-        """Compile all policies.
-
-        Options: `policies` (a Section or None), `readable` (the bindings, as Rules), `served` (what
-        makes the served form, None where objects come as they are written), `kubernetesVersion`,
-        `lint` (tell what depends on the order of policies), and `validate` (False: take also what
-        an API server would refuse at creation).
-
-        Raises RuleError with a line for everything that is wrong.
-        """
-        validate = options.get("validate", True)
-        reading = _Reading(release=_release(options))
-        for rule in rules:
-            self._read_policy(rule, reading, validate=validate)
-        if reading.release < STATIC_AT_ALL and any(rule.static for rule in rules):
-            message = "context.staticManifests needs a kubernetesVersion of 1.37 (1.36 with a gate)"
-            raise ConfigError(message)
-        for rule in options.get("readable") or ():
-            if rule.ref.kind in (MUTATING_BINDING, VALIDATING_BINDING):
-                self._read_binding(rule, reading, validate=validate)
-        section = options.get("policies")
-        if not reading.policies and not reading.problems:
-            _check_section(section)
-            return Compiled((), tuple(reading.findings))
-        if reading.problems:
-            raise RuleError.of(reading.problems)
-        bound = _bound(reading)
-        if reading.problems:
-            raise RuleError.of(reading.problems)
-        plugins = _plugins(bound, section, options, cluster)
-        if validate:
-            self._check_expressions(plugins, reading)
-        active = tuple(plugin for plugin in plugins if plugin.is_active)
-        return Compiled(active, tuple(reading.findings))
-
-    def _read_policy(self, rule: Rule, reading: _Reading, *, validate: bool) -> None:
-        value = _decoded(rule, reading)
+    def read_policy(self, rule: Rule) -> None:
+        value = self._decoded(rule)
         if value is None:
             return
         policy = read_policy(rule, value)
-        if validate:
-            self._refuse(rule, of_policy(policy, value), reading)
+        if self.validate:
+            self._refuse(rule, of_policy(policy, value))
         if rule.static:
-            self._refuse(rule, of_static_policy(policy), reading)
-        elif validate:
-            self._refuse(rule, of_name(policy.name, reading.release), reading)
+            self._refuse(rule, of_static_policy(policy))
+        elif self.validate:
+            self._refuse(rule, of_name(policy.name, self.release))
         kind = policy.param_kind
         # What validation refuses makes a policy vanish upstream.
         if kind is None or kind.api_version.count("/") < 2:
-            reading.policies.append((rule, policy))
+            self.policies.append((rule, policy))
 
-    def _read_binding(self, rule: Rule, reading: _Reading, *, validate: bool) -> None:
-        value = _decoded(rule, reading)
+    def read_binding(self, rule: Rule) -> None:
+        value = self._decoded(rule)
         if value is None:
             return
         binding = read_binding(rule, value)
-        reading.bindings.append((rule, binding))
+        self.bindings.append((rule, binding))
         if rule.static:
-            self._refuse(rule, of_static_binding(binding), reading)
-        elif validate:
-            self._refuse(rule, of_name(binding.name, reading.release), reading)
-        if validate:
-            self._refuse(rule, of_binding(binding, value), reading)
+            self._refuse(rule, of_static_binding(binding))
+        elif self.validate:
+            self._refuse(rule, of_name(binding.name, self.release))
+        if self.validate:
+            self._refuse(rule, of_binding(binding, value))
             ref = value.get("spec", {}).get("paramRef")
             defaulted = rule.value.get("apiVersion") == _DEFAULTED
             if ref is not None and not ref.get("parameterNotFoundAction") and not defaulted:
-                path = ("spec", "paramRef")
-                message = "has no parameterNotFoundAction, which a cluster asks for; taken as Deny"
-                reading.findings.append(_warning(rule, path, message))
+                message = (
+                    "spec.paramRef has no parameterNotFoundAction, which a cluster asks for; "
+                    "taken as Deny"
+                )
+                self.report.warning(rule, message, ("spec", "paramRef"))
 
-    def _refuse(self, rule: Rule, problems: Iterable[Problem], reading: _Reading) -> None:
-        reading.problems += (_problem(rule, one) for one in problems)
+    def _decoded(self, rule: Rule) -> Json | None:
+        """A manifest as v1, whatever its version; None where it cannot be read."""
+        value = {**rule.value, "apiVersion": VERSION}
+        try:
+            decoded = _TYPED.typed(value)
+        except DecodeError as error:
+            self._refuse(rule, [Problem(error.path, error.message, whole=True)])
+            return None
+        schema = _SCHEMAS.kind(VERSION, rule.ref.kind)
+        assert schema is not None
+        for finding in unknown_fields(value, schema.struct):
+            if rule.static:
+                self._refuse(rule, [Problem(finding.path, finding.message, whole=True)])
+                continue
+            message = f"{finding.message}, which a cluster drops or refuses"
+            self.report.warning(rule, message, finding.path)
+        return decoded
 
-    def _check_expressions(self, plugins: Sequence[PolicyPlugin], reading: _Reading) -> None:
-        """Raise RuleError for expressions that do not compile: no API server stores those."""
-        rules = {policy.ref: rule for rule, policy in reading.policies}
-        problems = [
-            _problem(rules[ref], Problem(path, message))
-            for plugin in plugins
-            for ref, path, message in plugin.compile_errors()
-        ]
-        if problems:
-            raise RuleError.of(problems)
+    def _refuse(self, rule: Rule, problems: Iterable[Problem]) -> None:
+        for problem in problems:
+            self._errors += 1
+            self.report.error(rule, _text(problem), problem.path)
+
+    def check_expressions(self, plugins: Sequence[PolicyPlugin]) -> None:
+        """Report expressions that do not compile: no API server stores those."""
+        rules = {policy.ref: rule for rule, policy in self.policies}
+        for plugin in plugins:
+            for ref, path, message in plugin.compile_errors():
+                self._refuse(rules[ref], [Problem(path, message)])
+
+    def bound(self) -> list[tuple[Policy, list[Binding]]]:
+        """Each policy with its bindings; one that has none is inactive, and reported."""
+        bound = []
+        used: set[tuple[str, str, bool]] = set()
+        by_policy: dict[tuple[str, str, bool], list[tuple[Rule, Binding]]] = {}
+        for source, binding in self.bindings:
+            key = binding.ref.kind, binding.policy_name, source.static
+            by_policy.setdefault(key, []).append((source, binding))
+        for rule, policy in self.policies:
+            key = f"{policy.ref.kind}Binding", policy.name, rule.static
+            used.add(key)
+            bound.append((policy, self._bindings_of(rule, policy, by_policy.get(key, []))))
+        for source, binding in self.bindings:
+            if (binding.ref.kind, binding.policy_name, source.static) in used:
+                continue
+            if source.static:
+                message = f"{binding.policy_name} is not among the static manifests"
+                self._refuse(source, [Problem(("spec", "policyName"), message)])
+                continue
+            message = f"names the policy {binding.policy_name}, which is not among the rules"
+            self.report.report(Cause.NOTE, message, binding.ref)
+        return bound
+
+    def _bindings_of(
+        self, rule: Rule, policy: Policy, named: Sequence[tuple[Rule, Binding]]
+    ) -> list[Binding]:
+        alone = _stands_alone(rule)
+        own = [b for source, b in named if alone or rule.from_items or not source.from_items]
+        if alone and own:
+            names = ", ".join(binding.name for binding in own)
+            message = f"is bound by what is among the items: {names}"
+            self.report.report(Cause.NOTE, message, policy.ref)
+        elif alone:
+            message = "no binding names it; as functionConfig it counts as bound to everything"
+            self.report.report(Cause.NOTE, message, policy.ref)
+            own = [bound_to_everything(policy)]
+        elif not own:
+            kind = f"{policy.ref.kind}Binding"
+            message = f"is inactive: no {kind} names it (spec.policyName: {policy.name})"
+            if named:
+                message += (
+                    f"; {named[0][1].name} among the items does not count for rules from elsewhere "
+                    "(bindingsFromItems: true lets it)"
+                )
+            self.report.report(Cause.WARNING, message, policy.ref)
+        return own
 
 
-def _decoded(rule: Rule, reading: _Reading) -> Json | None:
-    """A manifest as v1, whatever its version; None where it cannot be read."""
-    value = {**rule.value, "apiVersion": VERSION}
-    try:
-        decoded = _TYPED.typed(value)
-    except DecodeError as error:
-        reading.problems.append(_problem(rule, Problem(error.path, error.message, whole=True)))
-        return None
-    schema = _SCHEMAS.kind(VERSION, rule.ref.kind)
-    assert schema is not None
-    for finding in unknown_fields(value, schema.struct):
-        if rule.static:
-            reading.problems.append(_problem(rule, Problem(finding.path, finding.message, True)))
-            continue
-        message = f"{finding.message}, which a cluster drops or refuses"
-        reading.findings.append(_warning(rule, finding.path, message, named=True))
-    return decoded
+class Policies:
+    """The dialect of Kubernetes' admission policies.
+
+    With `validate` off it takes also what an API server would refuse at creation, as one does that
+    has stored it before.
+    """
+
+    def __init__(self, *, validate: bool = True) -> None:
+        self._validate = validate
+
+    def compile(self, rules: Sequence[Rule], context: CompileContext) -> Sequence[Plugin]:
+        """The mutating and the validating policies as a plugin each. Raises ConfigError."""
+        options = _read_section(context.section)
+        reading = _Reading(context, validate=self._validate)
+        for rule in rules:
+            reading.read_policy(rule)
+        if reading.release < STATIC_AT_ALL and any(rule.static for rule in rules):
+            message = "context.staticManifests needs a kubernetesVersion of 1.37 (1.36 with a gate)"
+            raise ConfigError(message)
+        for rule in context.bindings:
+            if rule.ref.kind in (MUTATING_BINDING, VALIDATING_BINDING):
+                reading.read_binding(rule)
+        if reading.has_errors() or not reading.policies:
+            return ()
+        bound = reading.bound()
+        if reading.has_errors():  # a static binding without its policy
+            return ()
+        plugins = _plugins(bound, options, context, validate=self._validate)
+        if self._validate:
+            reading.check_expressions(plugins)
+        return tuple(plugin for plugin in plugins if plugin.is_active)
 
 
 _DEFAULTED: Final = f"{GROUP}/v1alpha1"
@@ -194,68 +237,12 @@ _MESSAGE: Final = 5_000
 """Characters of what is wrong: each of a hundred errors shows the line that it is in."""
 
 
-def _problem(rule: Rule, problem: Problem) -> str:
-    field_name = format_path(problem.path)
+def _text(problem: Problem) -> str:
     message = problem.message
     if len(message) > _MESSAGE:
         message = f"{message[:_MESSAGE]}... {len(message) - _MESSAGE:,} more characters"
-    text = message if problem.whole else f"{field_name}: {message}"
-    place = rule.place(problem.path)
-    lines = text.replace("\n", "\n  ")
-    return f"{place}: {rule.ref}: {lines}" if place else f"{rule.ref}: {lines}"
-
-
-def _warning(rule: Rule, path: tuple[Any, ...], message: str, *, named: bool = False) -> Finding:
-    ref = rule.ref
-    if ref.origin is not None and ref.origin.line is not None and rule.line is not None:
-        ref = replace(ref, origin=replace(ref.origin, line=rule.line(path)))
-    name = format_path(path)
-    text = message if named else f"{name} {message}"
-    return Finding(Cause.WARNING, False, text, (replace(ref, part=name),))
-
-
-def _bound(reading: _Reading) -> list[tuple[Policy, list[Binding]]]:
-    """Each policy with its bindings; one that has none is inactive, and said to be."""
-    bound = []
-    used: set[tuple[str, str, bool]] = set()
-    by_policy: dict[tuple[str, str, bool], list[tuple[Rule, Binding]]] = {}
-    for source, binding in reading.bindings:
-        key = binding.ref.kind, binding.policy_name, source.static
-        by_policy.setdefault(key, []).append((source, binding))
-    for rule, policy in reading.policies:
-        kind = f"{policy.ref.kind}Binding"
-        key = kind, policy.name, rule.static
-        named = by_policy.get(key, [])
-        used.add(key)
-        alone = _stands_alone(rule)
-        mine = [b for source, b in named if alone or rule.from_items or not source.from_items]
-        if alone and mine:
-            names = ", ".join(binding.name for binding in mine)
-            message = f"is bound by what is among the items: {names}"
-            reading.findings.append(Finding(Cause.NOTE, False, message, (policy.ref,)))
-        if alone and not mine:
-            message = "no binding names it; as functionConfig it counts as bound to everything"
-            reading.findings.append(Finding(Cause.NOTE, False, message, (policy.ref,)))
-            mine = [bound_to_everything(policy)]
-        bound.append((policy, mine))
-        if not mine:
-            message = f"is inactive: no {kind} names it (spec.policyName: {policy.name})"
-            if named:
-                message += (
-                    f"; {named[0][1].name} among the items does not count for rules from elsewhere "
-                    "(bindingsFromItems: true lets it)"
-                )
-            reading.findings.append(Finding(Cause.WARNING, False, message, (policy.ref,)))
-    for source, binding in reading.bindings:
-        if (binding.ref.kind, binding.policy_name, source.static) not in used:
-            message = f"names the policy {binding.policy_name}, which is not among the rules"
-            if source.static:
-                message = f"{binding.policy_name} is not among the static manifests"
-                problem = Problem(("spec", "policyName"), message)
-                reading.problems.append(_problem(source, problem))
-                continue
-            reading.findings.append(Finding(Cause.NOTE, False, message, (binding.ref,)))
-    return bound
+    text = message if problem.whole else f"{format_path(problem.path)}: {message}"
+    return text.replace("\n", "\n  ")
 
 
 def _stands_alone(rule: Rule) -> bool:
@@ -264,38 +251,40 @@ def _stands_alone(rule: Rule) -> bool:
     return origin is not None and origin.place == "functionConfig"
 
 
-def _release(options: Mapping[str, Any]) -> tuple[int, int]:
+def _release(context: CompileContext) -> tuple[int, int]:
     """The release of the cluster, the newest that is known where nobody says."""
-    version = options.get("kubernetesVersion") or ""
+    version = context.kubernetes_version
     return parse_version(version) if version else Schemas().version
 
 
 def _plugins(
     bound: Sequence[tuple[Policy, list[Binding]]],
-    section: Section | None,
-    options: Mapping[str, Any],
-    cluster: Cluster,
+    options: _PolicyOptions,
+    context: CompileContext,
+    *,
+    validate: bool,
 ) -> list[PolicyPlugin]:
-    deduce, guard, authorizer = _read_section(section)
-    schemas = Schemas(options.get("kubernetesVersion") or "")
-    release = _release(options)
+    schemas = Schemas(context.kubernetes_version)
+    release = _release(context)
+    cluster = context.cluster
     typed = Served(schemas, cluster.crd)
-    served: Serves | None = options.get("served")
-    makes: Serves = served if served is not None else TypesOnly(typed)
+    makes: Serves = context.served if context.served is not None else TypesOnly(typed)
     settings = Settings(
         schemas,
-        version_of_new(release) if options.get("validate", True) else STORED,
+        version_of_new(release) if validate else STORED,
         release >= READ_IN_PLACE_SINCE,
         typed,
         cluster,
-        authorizer,
+        options.authorizer,
         lambda value: makes.form(value).object,
-        as_written=served is None,
-        lint=bool(options.get("lint")),
+        as_written=context.served is None,
+        lint=context.lint,
     )
     plugins: list[PolicyPlugin] = []
     mutating = [pair for pair in bound if pair[0].ref.kind == MUTATING]
     if mutating:
+        deduce = options.unknown_kind is UnknownKind.DEDUCE
+        guard = options.atomic_guard is AtomicGuard.ENFORCE
         objects = Objects(schemas, cluster.crd, makes, deduce=deduce, guard=guard)
         plugins.append(MutatingPolicies(mutating, settings, objects))
     validating = [pair for pair in bound if pair[0].ref.kind == VALIDATING]
@@ -304,20 +293,20 @@ def _plugins(
     return plugins
 
 
-def _read_section(section: Section | None) -> tuple[bool, bool, Authorizer]:
-    """Whether unknown kinds are deduced, whether the guard holds, how the authorizer answers."""
-    if section is None:
-        return False, True, Authorizer.ERROR
-    unknown = section.choice("unknownKind", UnknownKind.FAIL)
-    guard = section.choice("atomicGuard", AtomicGuard.ENFORCE)
-    authorizer = section.choice("authorizer", Authorizer.ERROR)
-    section.done()
-    return unknown is UnknownKind.DEDUCE, guard is AtomicGuard.ENFORCE, authorizer
+class _PolicyOptions(NamedTuple):
+    """The section `policies`."""
+
+    unknown_kind: UnknownKind
+    atomic_guard: AtomicGuard
+    authorizer: Authorizer
 
 
-def _check_section(section: Section | None) -> None:
-    """Raise ConfigError for a section that is wrong, though no policy needs it."""
-    _read_section(section)
+def _read_section(section: Section) -> _PolicyOptions:
+    return _PolicyOptions(
+        section.choice("unknownKind", UnknownKind.FAIL),
+        section.choice("atomicGuard", AtomicGuard.ENFORCE),
+        section.choice("authorizer", Authorizer.ERROR),
+    )
 
 
 DIALECT = Policies()

@@ -20,7 +20,7 @@ from krm_fn.admission.activation import (
 )
 from krm_fn.admission.conditions import MatchConditions
 from krm_fn.admission.matching import Matched
-from krm_fn.dialects.policies.calls import Call, Param
+from krm_fn.dialects.policies.dispatch import Invocation, Param
 from krm_fn.dialects.policies.spec import FAIL, IGNORE, Policy
 from krm_fn.errors import CompileError, DecodeError
 from krm_fn.kube.cel import Variables, environment
@@ -163,7 +163,7 @@ class Copy:
         return dict(self._shown)
 
 
-class Circumstances:
+class EvaluationContext:
     """What all policies see of one request besides the object."""
 
     def __init__(
@@ -192,24 +192,26 @@ class Circumstances:
         request = self.request
         return not request.namespace or self._cluster.namespace(request.namespace).complete
 
-    def bindings(self, call: Call, compiled: Compiled, schemas: Schemas) -> dict[str, Any]:
+    def bindings(
+        self, invocation: Invocation, compiled: Compiled, schemas: Schemas
+    ) -> dict[str, Any]:
         """What an expression sees, without `object`. Conditions see no namespaceObject."""
         namespace = self.namespace() if compiled.reads_namespace else None
         return {
-            "request": self._request_value(call.matched, call.matched),
+            "request": self._request_value(invocation.matched, invocation.matched),
             "namespaceObject": namespace,
-            "params": self._params(call, schemas),
+            "params": self._params(invocation, schemas),
             **self._authorizer(compiled),
         }
 
     def condition_bindings(
-        self, call: Call, compiled: Compiled, schemas: Schemas
+        self, invocation: Invocation, compiled: Compiled, schemas: Schemas
     ) -> dict[str, Any]:
         """What conditions see, without `object`."""
         return {
-            "request": self._request_value(call.matched, self._own),
+            "request": self._request_value(invocation.matched, self._own),
             "namespaceObject": None,
-            "params": self._params(call, schemas),
+            "params": self._params(invocation, schemas),
             **self._authorizer(compiled),
         }
 
@@ -239,16 +241,16 @@ class Circumstances:
                 self._namespace = namespace_value(value, in_place=self._in_place)
         return self._namespace
 
-    def _params(self, call: Call, schemas: Schemas) -> Any:
+    def _params(self, invocation: Invocation, schemas: Schemas) -> Any:
         """The value of `params`."""
-        param: Param | None = call.param
+        param: Param | None = invocation.param
         if param is None:
             return None
-        kind = call.policy.param_kind
+        kind = invocation.policy.param_kind
         schema = schemas.kind(kind.api_version, kind.kind) if kind is not None else None
         value = param.value
         if schema is None:
             return value
-        if call.policy.mutations:
+        if invocation.policy.mutations:
             value = {key: part for key, part in value.items() if key not in ("apiVersion", "kind")}
         return struct_view(value, schema.struct) if self._in_place else value

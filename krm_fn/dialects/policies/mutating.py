@@ -21,17 +21,8 @@ from krm_fn.admission import (
     Response,
     RuleRef,
     Step,
-    Trace,
 )
 from krm_fn.admission.matching import Matched, ResourcePrefilter
-from krm_fn.dialects.policies.calls import (
-    Call,
-    Misconfigured,
-    Noted,
-    Switchboard,
-    Undecided,
-    is_excluded,
-)
 from krm_fn.dialects.policies.common import (
     Settings,
     ignored_error,
@@ -39,7 +30,15 @@ from krm_fn.dialects.policies.common import (
     unseen_policies,
 )
 from krm_fn.dialects.policies.denial import Because, Denial, Refused, internal_error
-from krm_fn.dialects.policies.expressions import Circumstances, Compiled, Copy
+from krm_fn.dialects.policies.dispatch import (
+    Dispatcher,
+    Invocation,
+    Misconfiguration,
+    Noted,
+    Undecided,
+    is_excluded,
+)
+from krm_fn.dialects.policies.expressions import Compiled, Copy, EvaluationContext
 from krm_fn.dialects.policies.hints import hinted
 from krm_fn.dialects.policies.patching import Changed, Objects, as_json
 from krm_fn.dialects.policies.spec import APPLY, IF_NEEDED, IGNORE, Binding, Mutation, Policy
@@ -142,7 +141,7 @@ class MutatingPolicies:
         self._bound = bound = [pair for pair in bound if pair[1]]
         self._operations: set[str] = set()
         """What the objects so far were admitted as, for policies that want another operation."""
-        self._switchboard = Switchboard(bound, settings.schemas, settings.stored)
+        self._dispatcher = Dispatcher(bound, settings.schemas, settings.stored)
         constraints = [policy.constraints for policy, _ in bound if policy.constraints is not None]
         self.prefilter: Prefilter = ResourcePrefilter(constraints, settings.cluster)
         # Only these can come to anything in a second pass that they did not come to in the first.
@@ -155,7 +154,6 @@ class MutatingPolicies:
         self,
         request: Request,
         cluster: Cluster,
-        trace: Trace,
         only: frozenset[str] | None = None,
     ) -> Response:
         """Admit one object."""
@@ -259,30 +257,30 @@ class _Pass:
         self.errors: list[tuple[Policy, Because, str]] = []
 
     def run(self) -> None:
-        calls: list[Call] = []
-        for found in self.plugin._switchboard.find(self.request, self.cluster):
+        invocations: list[Invocation] = []
+        for found in self.plugin._dispatcher.find(self.request, self.cluster):
             match found:
-                case Call():
-                    calls.append(found)
-                case Misconfigured(policy, binding, message):
+                case Invocation():
+                    invocations.append(found)
+                case Misconfiguration(policy, binding, message):
                     self.misconfigured(policy, binding, message)
                 case Undecided(policy, why):
                     self.tell(Cause.UNDECIDED, policy, why)
                 case Noted(policy, what):
                     self.tell(Cause.WARNING, policy, what)
-        circumstances = Circumstances(
+        context = EvaluationContext(
             self.request,
             self.cluster,
             self.settings.typed,
             self.settings.authorizer,
             in_place=self.settings.in_place,
         )
-        for call in reversed(calls) if self.reverse else calls:
-            self.call(call, circumstances)
+        for invocation in reversed(invocations) if self.reverse else invocations:
+            self.invocation(invocation, context)
         self.finish()
 
-    def call(self, call: Call, circumstances: Circumstances) -> None:
-        policy = call.policy
+    def invocation(self, invocation: Invocation, context: EvaluationContext) -> None:
+        policy = invocation.policy
         compiled = self.plugin._compiled[policy.name]
         if len(compiled.mutators) != len(policy.mutations):
             raise internal_error(
@@ -290,25 +288,25 @@ class _Pass:
                 f"got {len(compiled.mutators)}"
             ).by(policy.ref)
         schemas = self.settings.schemas
-        copy = self.copies.get(call.matched)
+        copy = self.copies.get(invocation.matched)
         if copy is None:
-            copy = Copy(call.matched, self.request, schemas, lazy=False)
-            self.copies[call.matched] = copy
+            copy = Copy(invocation.matched, self.request, schemas, lazy=False)
+            self.copies[invocation.matched] = copy
         if policy.conditions:
             if self.settings.in_place:
                 copy.read_in_place()
-            seen = {**circumstances.condition_bindings(call, compiled, schemas), **copy.bindings()}
+            seen = {**context.condition_bindings(invocation, compiled, schemas), **copy.bindings()}
             decision = compiled.decide(seen)
             if decision.error or decision.ignored:
-                self.failed(call, decision.error or decision.ignored)
+                self.failed(invocation, decision.error or decision.ignored)
             if not decision.holds:
                 return
-        if self.only is not None and call.key not in self.only:
+        if self.only is not None and invocation.key not in self.only:
             return
-        if compiled.reads_unknown and not circumstances.known_namespace():
+        if compiled.reads_unknown and not context.known_namespace():
             self.outcome.findings.append(undecided_namespace(policy, self.request))
             return
-        bindings = circumstances.bindings(call, compiled, schemas)
+        bindings = context.bindings(invocation, compiled, schemas)
         for mutator in compiled.mutators:
             self.last = copy
             try:
@@ -316,16 +314,16 @@ class _Pass:
                     copy.value, {**bindings, **copy.bindings()}, self.plugin._objects
                 )
             except EvaluationError as error:
-                self.failed(call, error.message)
+                self.failed(invocation, error.message)
                 continue
             except Refused as refused:
                 raise refused.by(mutator.ref) from None
             lean = self.plugin._objects.carried(copy.lean, copy.value, after.raw)
             if after.object is not copy.value:
-                self.steps.setdefault(call.matched, []).append(Step((mutator.ref,), lean))
+                self.steps.setdefault(invocation.matched, []).append(Step((mutator.ref,), lean))
             copy.set(after.object, lean)
         if policy.reinvocation == IF_NEEDED:
-            self.outcome.reinvocable.add(call.key)
+            self.outcome.reinvocable.add(invocation.key)
 
     def finish(self) -> None:
         """Take the last copy's object, as upstream does, and the errors that are not ignored."""
@@ -362,10 +360,10 @@ class _Pass:
             return value
         return {**value, "apiVersion": own}
 
-    def failed(self, call: Call, message: str) -> None:
-        text = f"policy '{call.policy.name}' with binding '{call.binding.name}' denied request: "
-        because = Because(text + message, (call.policy.ref,))
-        self.errors.append((call.policy, because, "Invalid"))
+    def failed(self, invocation: Invocation, message: str) -> None:
+        policy, binding = invocation.policy, invocation.binding
+        text = f"policy '{policy.name}' with binding '{binding.name}' denied request: {message}"
+        self.errors.append((policy, Because(text, (policy.ref,)), "Invalid"))
 
     def misconfigured(self, policy: Policy, binding: Binding | None, message: str) -> None:
         if binding is None:

@@ -20,13 +20,13 @@ from krm_fn.kube.godecode import ConversionError, converted, decode_error
 from krm_fn.kube.merge import DEDUCED, Atom, MergeError, apply_configuration, of_custom, of_struct
 from krm_fn.kube.schema import KindSchema, Schemas
 from krm_fn.kube.served.serve import FindCrd, Form
-from krm_fn.kube.writeback import carry_back
+from krm_fn.kube.writeback import write_back
 from krm_fn.lang.go.fmt import quote
 from krm_fn.lang.patch.apiserver import apply_server
 from krm_fn.values import Json, check_size, get
 
 SCHEME: Final = "pkg/api/legacyscheme/scheme.go:30"
-"""What the API server calls its table of types; an error shows it."""
+"""What the API server invocations its table of types; an error shows it."""
 
 NIL: Final[list[Any]] = []
 """Go's nil list in an object of a custom kind: an empty list to CEL, null in JSON.
@@ -158,7 +158,7 @@ class Objects:
         """
         if lean is before or raw is before:
             return raw if lean is before else lean
-        return carry_back(lean, before, raw, lambda value: self._served.form(value).object).written
+        return write_back(lean, before, raw, lambda value: self._served.form(value).object).written
 
     def _schema(self, value: Json) -> KindSchema | None:
         return self._schemas.kind(value["apiVersion"], value["kind"])

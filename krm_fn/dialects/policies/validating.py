@@ -19,18 +19,9 @@ from krm_fn.admission import (
     Request,
     Response,
     RuleRef,
-    Trace,
 )
 from krm_fn.admission.conditions import Expression, Result, compile_expression, evaluate_all
 from krm_fn.admission.matching import Matched, ResourcePrefilter
-from krm_fn.dialects.policies.calls import (
-    Call,
-    Misconfigured,
-    Noted,
-    Switchboard,
-    Undecided,
-    is_excluded,
-)
 from krm_fn.dialects.policies.common import (
     Settings,
     ignored_error,
@@ -38,7 +29,15 @@ from krm_fn.dialects.policies.common import (
     unseen_policies,
 )
 from krm_fn.dialects.policies.denial import Because, Denial
-from krm_fn.dialects.policies.expressions import Circumstances, Compiled, Copy
+from krm_fn.dialects.policies.dispatch import (
+    Dispatcher,
+    Invocation,
+    Misconfiguration,
+    Noted,
+    Undecided,
+    is_excluded,
+)
+from krm_fn.dialects.policies.expressions import Compiled, Copy, EvaluationContext
 from krm_fn.dialects.policies.hints import hinted
 from krm_fn.dialects.policies.spec import FAIL, IGNORE, SPACE, Binding, Policy, Validation
 from krm_fn.errors import CompileError
@@ -211,7 +210,7 @@ class ValidatingPolicies:
         self._bound = bound = [pair for pair in bound if pair[1]]
         self._operations: set[str] = set()
         """What the objects so far were admitted as, for policies that want another operation."""
-        self._switchboard = Switchboard(bound, settings.schemas, settings.stored)
+        self._dispatcher = Dispatcher(bound, settings.schemas, settings.stored)
         constraints = [policy.constraints for policy, _ in bound if policy.constraints is not None]
         self.prefilter: Prefilter = ResourcePrefilter(constraints, settings.cluster)
 
@@ -219,7 +218,6 @@ class ValidatingPolicies:
         self,
         request: Request,
         cluster: Cluster,
-        trace: Trace,
         only: frozenset[str] | None = None,
     ) -> Response:
         """Judge one object."""
@@ -296,18 +294,18 @@ class _Run:
         self.values: dict[str, list[str]] = {}
 
     def run(self) -> None:
-        circumstances = Circumstances(
+        context = EvaluationContext(
             self.request,
             self.cluster,
             self.settings.typed,
             self.settings.authorizer,
             in_place=self.settings.in_place,
         )
-        for found in self.plugin._switchboard.find(self.request, self.cluster):
+        for found in self.plugin._dispatcher.find(self.request, self.cluster):
             match found:
-                case Call():
-                    self.call(found, circumstances)
-                case Misconfigured(policy, binding, message):
+                case Invocation():
+                    self.invocation(found, context)
+                case Misconfiguration(policy, binding, message):
                     self.misconfigured(policy, binding, message)
                 case Undecided(policy, why):
                     self.tell(Cause.UNDECIDED, policy, why)
@@ -315,46 +313,46 @@ class _Run:
                     self.tell(Cause.WARNING, policy, what)
         self.finish()
 
-    def call(self, call: Call, circumstances: Circumstances) -> None:
-        compiled = self.plugin._compiled[call.policy.name]
+    def invocation(self, invocation: Invocation, context: EvaluationContext) -> None:
+        compiled = self.plugin._compiled[invocation.policy.name]
         schemas = self.settings.schemas
-        copy = self.copies.get(call.matched)
+        copy = self.copies.get(invocation.matched)
         if copy is None:
-            copy = Copy(call.matched, self.request, schemas, lazy=self.settings.in_place)
-            self.copies[call.matched] = copy
+            copy = Copy(invocation.matched, self.request, schemas, lazy=self.settings.in_place)
+            self.copies[invocation.matched] = copy
         objects = copy.bindings()
-        if call.policy.conditions:
-            seen = {**circumstances.condition_bindings(call, compiled, schemas), **objects}
+        if invocation.policy.conditions:
+            seen = {**context.condition_bindings(invocation, compiled, schemas), **objects}
             decision = compiled.decide(seen)
             if decision.error:
-                self.act(call, 0, Judgement(decision.error, failed=True))
+                self.act(invocation, 0, Judgement(decision.error, failed=True))
             if decision.ignored:
-                self.ignore(call.policy, call.binding, decision.ignored)
+                self.ignore(invocation.policy, invocation.binding, decision.ignored)
             if not decision.holds:
                 return
-        if compiled.reads_unknown and not circumstances.known_namespace():
-            self.outcome.findings.append(undecided_namespace(call.policy, self.request))
+        if compiled.reads_unknown and not context.known_namespace():
+            self.outcome.findings.append(undecided_namespace(invocation.policy, self.request))
             return
-        seen = {**circumstances.bindings(call, compiled, schemas), **objects}
+        seen = {**context.bindings(invocation, compiled, schemas), **objects}
         verdict = compiled.judge(seen)
         for n, judgement in enumerate(verdict.judgements):
             if judgement.message:
-                self.act(call, n, judgement)
+                self.act(invocation, n, judgement)
         for key, value in verdict.annotations:
-            name = f"{call.policy.name}/{key}"
-            self.outcome.annotated.setdefault(name, {})[call.policy.ref] = None
+            name = f"{invocation.policy.name}/{key}"
+            self.outcome.annotated.setdefault(name, {})[invocation.policy.ref] = None
             values = self.values.setdefault(name, [])
             value = _cut(value)
             if value not in values:
                 values.append(value)
         for message in verdict.ignored:
-            self.ignore(call.policy, call.binding, message)
+            self.ignore(invocation.policy, invocation.binding, message)
         for error in verdict.errors:
-            self.deny(call.policy, call.binding, Judgement(error, failed=True))
+            self.deny(invocation.policy, invocation.binding, Judgement(error, failed=True))
 
-    def act(self, call: Call, index: int, judgement: Judgement) -> None:
+    def act(self, invocation: Invocation, index: int, judgement: Judgement) -> None:
         """Do with a judgement what the binding says."""
-        policy, binding = call.policy, call.binding
+        policy, binding = invocation.policy, invocation.binding
         for action in binding.actions:
             if action == "Deny":
                 self.deny(policy, binding, judgement)

@@ -39,7 +39,7 @@ class Revision(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SidecarSetOptions:
     """All of it, with the defaults."""
 
     validation: Validation = Validation.WARN
@@ -54,12 +54,10 @@ class Options:
     revision: Revision = Revision.AS_CLUSTER
 
 
-def read_options(section: Section | None) -> Options:
-    """The section, or the defaults. Raises ConfigError."""
-    if section is None:
-        return Options()
-    usual = Options()
-    options = Options(
+def read_options(section: Section) -> SidecarSetOptions:
+    """The options that the section gives. Raises ConfigError."""
+    usual = SidecarSetOptions()
+    options = SidecarSetOptions(
         section.choice("validation", usual.validation),
         section.choice("inject", usual.inject),
         section.choice("bookkeeping", usual.bookkeeping),
@@ -76,5 +74,4 @@ def read_options(section: Section | None) -> Options:
         except TimeError:
             message = f": {options.timestamp!r} is no time such as 2026-01-31T12:00:00Z"
             raise section.error("timestamp", message) from None
-    section.done()
     return options

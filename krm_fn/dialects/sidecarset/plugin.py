@@ -23,14 +23,13 @@ from krm_fn.admission import (
     RuleRef,
     Selection,
     Step,
-    Trace,
 )
 from krm_fn.dialects.sidecarset import bookkeeping
 from krm_fn.dialects.sidecarset.build import Built, Template
 from krm_fn.dialects.sidecarset.matching import LabelSelector, Matcher, in_order
 from krm_fn.dialects.sidecarset.merge import merged, same_names
 from krm_fn.dialects.sidecarset.metadata import fresh, patched
-from krm_fn.dialects.sidecarset.options import Bookkeeping, Inject, Options, Revision
+from krm_fn.dialects.sidecarset.options import Bookkeeping, Inject, Revision, SidecarSetOptions
 from krm_fn.dialects.sidecarset.refused import Refused
 from krm_fn.dialects.sidecarset.revisions import (
     RevisionNotFound,
@@ -58,7 +57,7 @@ class Kruise:
     phase = Phase.MUTATING_WEBHOOK
     order = ("kruise-mutating-webhook-configuration", INVOCATION)
 
-    def __init__(self, sets: Sequence[SidecarSet], options: Options) -> None:
+    def __init__(self, sets: Sequence[SidecarSet], options: SidecarSetOptions) -> None:
         self.options = options
         self._matchers = [Matcher(one) for one in sets]
         self._templates = {id(one): Template(one) for one in sets}
@@ -74,7 +73,6 @@ class Kruise:
         self,
         request: Request,
         cluster: Cluster,
-        trace: Trace,
         only: frozenset[str] | None = None,
     ) -> Response:
         """Admit one Pod. Kruise acts when Pods are created; no update changes them."""
@@ -87,7 +85,7 @@ class Kruise:
             return Response(findings=(Finding(Cause.WARNING, False, message, (), error.path),))
         if not _is_active(decoded):
             return Response()
-        run = _Run(self, request, decoded, cluster, trace)
+        run = _Run(self, request, decoded, cluster)
         try:
             return run.response()
         except Refused as refusal:
@@ -154,15 +152,12 @@ def _without(names: Sequence[str]) -> str:
 class _Run:
     """One Pod."""
 
-    def __init__(
-        self, plugin: Kruise, request: Request, decoded: Json, cluster: Cluster, trace: Trace
-    ) -> None:
+    def __init__(self, plugin: Kruise, request: Request, decoded: Json, cluster: Cluster) -> None:
         """`decoded` is the Pod as Go reads it, which may be written in many ways."""
         self.plugin = plugin
         self.options = plugin.options
         self.request = request
         self.cluster = cluster
-        self.trace = trace
         self.pod = request.object
         self.decoded = decoded
         self.labels: dict[str, str] = get(decoded, ("metadata", "labels")) or {}
@@ -188,16 +183,12 @@ class _Run:
     def _matching(self) -> Iterator[Matcher]:
         namespace = self.request.namespace or "default"
         for matcher in self.plugin.candidates(namespace):
-            ref = matcher.set.ref
             if matcher.paused:
-                self.trace.missed(ref, "injectionStrategy.paused", True)
                 continue
             there = matcher.matches_namespace(namespace, self.cluster)
             if there is False:
-                self.trace.missed(ref, "namespaceSelector", namespace)
                 continue
             if not self._matches_labels(matcher):
-                self.trace.missed(ref, "selector", self.labels)
                 continue
             if there is None:
                 message = (
@@ -205,7 +196,7 @@ class _Run:
                     "namespaceSelector cannot be decided and nothing is injected; add the "
                     "Namespace to the items or to context.namespaces"
                 )
-                self.findings.append(Finding(Cause.UNDECIDED, False, message, (ref,)))
+                self.findings.append(Finding(Cause.UNDECIDED, False, message, (matcher.set.ref,)))
                 continue
             yield matcher
 

@@ -14,7 +14,7 @@ from typing import Any
 from formats import Verdict
 from formats.conditions import Condition, decide
 from formats.served import read
-from krm_fn.admission import Cause, Cluster, Operation, Request, Rule, RuleRef, Trace
+from krm_fn.admission import Cause, Cluster, Operation, Request, Rule, RuleRef
 from krm_fn.dialects.appmesh.dialect import DIALECT
 from krm_fn.dialects.appmesh.faults import LIST_MESHES, READ_POD, RENDER
 from krm_fn.dialects.appmesh.meshes import SUPERGLOO
@@ -23,6 +23,7 @@ from krm_fn.dialects.appmesh.plugin import Injector
 from krm_fn.errors import RuleError
 from krm_fn.values import Json, get
 from krm_fn.wire import Head
+from tests.compiling import compile_with
 
 Case = dict[str, Any]
 
@@ -93,7 +94,7 @@ def run(case: Case) -> Answer:
         ref = RuleRef("appmesh", "Mesh", metadata.get("namespace", ""), metadata["name"])
         rules.append(Rule(ref, value))
     try:
-        compiled = DIALECT.compile(rules, {}, cluster)
+        compiled = compile_with(DIALECT, rules, cluster)
     except RuleError as error:
         return Answer(error=error.message.partition(": ")[2], unreadable=True)
     pod = object_of(case)
@@ -108,7 +109,7 @@ def run(case: Case) -> Answer:
             namespace,
             pod,
         )
-        response = Injector(plugin.meshes, options).admit(asked, cluster, Trace())
+        response = Injector(plugin.meshes, options).admit(asked, cluster)
         for finding in response.findings:
             if finding.denies:
                 assert finding.cause is Cause.FAILED

@@ -17,15 +17,15 @@ from formats.conditions import Condition, decide
 from krm_fn.admission import Cluster, Operation, Request, Rule, RuleRef, User
 from krm_fn.admission.cluster import NAME_LABEL, crds_by_kind
 from krm_fn.admission.matching import own_namespace
-from krm_fn.config.fields import Section
-from krm_fn.dialects.policies import DIALECT
 from krm_fn.dialects.policies.common import TypesOnly
 from krm_fn.dialects.policies.denial import Denial
+from krm_fn.dialects.policies.dialect import Policies
 from krm_fn.dialects.policies.mutating import MutatingPolicies
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
 from krm_fn.values import Json, get
 from krm_fn.wire import Head, read_stream
+from tests.compiling import compile_with
 
 
 def _read(text: str) -> Json:
@@ -115,13 +115,14 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
     """What this project answers, in the form of the vectors."""
     cluster = _cluster(case)
     authorizer = {"allow": "Allow", "deny": "Deny"}[case.get("authorizer", "allow")]
-    options = {
-        "policies": Section({"authorizer": authorizer}, "policies"),
-        "readable": list(_rules(case["bindings"])),
-        "served": TypesOnly(Served(Schemas(), cluster.crd)),
-        "validate": False,
-    }
-    plugins = DIALECT.compile(list(_rules(case["policies"])), options, cluster).plugins
+    plugins = compile_with(
+        Policies(validate=False),
+        list(_rules(case["policies"])),
+        cluster,
+        {"authorizer": authorizer},
+        bindings=list(_rules(case["bindings"])),
+        served=TypesOnly(Served(Schemas(), cluster.crd)),
+    ).plugins
     request = _request(case, cluster)
     answer: dict[str, Any] = {"warnings": []}
     value = request.object

@@ -14,7 +14,7 @@ from typing import Any
 from formats import Verdict
 from formats.conditions import Condition, decide
 from formats.numbers import same
-from krm_fn.admission import RuleRef, Trace
+from krm_fn.admission import RuleRef
 from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.modrule.engine import Engine, Outcome
 from krm_fn.dialects.modrule.rule import (
@@ -88,7 +88,7 @@ def run(case: dict[str, Any]) -> Answer:
     return Answer(
         [n for n, (rule, _, _) in enumerate(loaded) if rule is None],
         {n: reason for n, (_, _, reason) in enumerate(loaded) if reason},
-        engine.run(case["object"], namespace, Trace()),
+        engine.run(case["object"], namespace),
         next((problem for _, problem, _ in loaded if NOT_BUILT.search(problem)), ""),
     )
 

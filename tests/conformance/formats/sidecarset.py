@@ -21,7 +21,6 @@ from krm_fn.admission import (
     Request,
     Response,
     RuleRef,
-    Trace,
 )
 from krm_fn.dialects.sidecarset.build import Template
 from krm_fn.dialects.sidecarset.matching import NAME_LABEL, LabelSelector
@@ -138,7 +137,7 @@ def inject(
         namespace,
         pod,
     )
-    response: Response = Kruise(sets, options).admit(asked, cluster, Trace())
+    response: Response = Kruise(sets, options).admit(asked, cluster)
     for finding in response.findings:
         if finding.cause is Cause.FAILED:
             return finding.message, None

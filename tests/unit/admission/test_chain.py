@@ -10,18 +10,17 @@ from typing import Any
 from krm_fn.admission import (
     Cause,
     Chain,
-    Circumstances,
     Cluster,
     Finding,
     Operation,
     Phase,
     Prefilter,
     Request,
+    RequestAttributes,
     Response,
     RuleRef,
     Selection,
     Step,
-    Trace,
     net_changes,
 )
 from krm_fn.admission.checks import idempotence
@@ -57,7 +56,6 @@ class Fake:
         self,
         request: Request,
         cluster: Cluster,
-        trace: Trace,
         only: frozenset[str] | None = None,
     ) -> Response:
         self.asked.append(request)
@@ -83,7 +81,7 @@ def chain(*plugins: Fake, operation: Operation = Operation.CREATE) -> Chain:
     log: list[str] = []
     for plugin in plugins:
         plugin.log = log
-    return Chain(plugins, Circumstances(operation), Trace())
+    return Chain(plugins, RequestAttributes(operation))
 
 
 def pod(**more: Any) -> Json:
@@ -140,7 +138,7 @@ def test_a_dirty_plugin_is_asked_again_in_any_case() -> None:
 def test_what_validates_sees_the_object_as_it_would_be_stored() -> None:
     mutating, validating = Fake("a"), Fake("b", phase=Phase.VALIDATING_POLICY)
     served = Served(Schemas("1.37"))
-    whole = Chain([mutating, validating], Circumstances(), Trace(), served)
+    whole = Chain([mutating, validating], RequestAttributes(), served)
     value = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}
     whole.admit(head_of(value), value, Cluster())
     assert "finalizers" not in mutating.asked[0].object["spec"]

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from krm_fn.admission.activation import typed_view
-from krm_fn.admission.objectview import look
-from krm_fn.config.options import Admission
+from krm_fn.admission.objectview import view_of
+from krm_fn.config.options import Options
 from krm_fn.kube.schema import RELEASES, KindSchema, Schemas, Struct, Type, Value
 from krm_fn.kube.served import Served
 from krm_fn.lang.cel import values as v
@@ -100,16 +100,14 @@ def test_every_field_of_every_kind_is_read_through_the_typed_view(release: str) 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_kind_is_shown_as_rules_see_it(release: str) -> None:
-    admission = Admission()._replace(
-        context=Admission().context._replace(kubernetes_version=release)
-    )
+    admission = Options()._replace(context=Options().context._replace(kubernetes_version=release))
     served = Served(Schemas(release))
     for schema in all_kinds(release):
         if not schema.plural:
             continue
         value = full_object(schema)
-        sight = look(value, "default" if schema.namespaced else "", served)
-        sight.stored(sight.shown(value))
+        view = view_of(value, "default" if schema.namespaced else "", served)
+        view.stored(view.served(value))
         stream = read_stream(json.dumps(value).encode())
         objects, _ = show([stream], admission)
         assert [value["kind"] for value in objects] == [schema.kind]

@@ -11,17 +11,16 @@ import pytest
 from krm_fn.admission import (
     Cause,
     Chain,
-    Circumstances,
     Cluster,
     Finding,
     Phase,
     Prefilter,
     Request,
+    RequestAttributes,
     Response,
     RuleRef,
     Selection,
     Step,
-    Trace,
     Verdict,
 )
 from krm_fn.admission.pods import PREVIEW_OF, admit_templates, is_preview, preview_templates
@@ -49,7 +48,6 @@ class Fake:
         self,
         request: Request,
         cluster: Cluster,
-        trace: Trace,
         only: frozenset[str] | None = None,
     ) -> Response:
         self.asked.append(request)
@@ -76,7 +74,7 @@ def workload(kind: str = "Deployment", api_version: str = "apps/v1", **spec: Any
 
 
 def admit(plugin: Fake, value: Json, extra: Any = None) -> Verdict:
-    chain = Chain([plugin], Circumstances(), Trace())
+    chain = Chain([plugin], RequestAttributes())
     verdict = chain.admit(head_of(value), value, Cluster())
     return admit_templates(chain, head_of(value), verdict, "prod", Cluster(), extra or {})
 
@@ -193,7 +191,7 @@ def test_what_another_object_controls_is_not_looked_into() -> None:
 
 def test_a_preview_is_a_named_pod_that_is_not_deployed() -> None:
     value = workload()
-    chain = Chain([Fake(setting(("spec", "nodeName"), "n"))], Circumstances(), Trace())
+    chain = Chain([Fake(setting(("spec", "nodeName"), "n"))], RequestAttributes())
     verdict = chain.admit(head_of(value), value, Cluster())
     [pod], findings = preview_templates(chain, head_of(value), verdict, "prod", Cluster(), {})
     assert findings == []
@@ -211,7 +209,7 @@ def test_a_name_that_is_too_long_for_a_preview_is_cut_and_stays_unique() -> None
     names = []
     for last in "ab":
         value = with_at(workload(), ("metadata", "name"), "x" * 252 + last)
-        chain = Chain([Fake()], Circumstances(), Trace())
+        chain = Chain([Fake()], RequestAttributes())
         verdict = chain.admit(head_of(value), value, Cluster())
         [pod], _ = preview_templates(chain, head_of(value), verdict, "prod", Cluster(), {})
         names.append(pod["metadata"]["name"])

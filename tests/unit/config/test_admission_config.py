@@ -6,7 +6,6 @@ import pytest
 
 from krm_fn.admission import Operation
 from krm_fn.config.options import (
-    Admission,
     FromItems,
     Idempotency,
     Inline,
@@ -15,6 +14,7 @@ from krm_fn.config.options import (
     OnEmpty,
     OnReject,
     OnRuleError,
+    Options,
     Paths,
     from_function_config,
 )
@@ -24,7 +24,7 @@ from krm_fn.wire import read_stream
 HEAD = "apiVersion: krm-fn.dev/v1alpha1\nkind: Admission\nmetadata: {name: x}\n"
 
 
-def configured(text: str) -> Admission:
+def configured(text: str) -> Options:
     return from_function_config(read_stream(text.encode()).items[0])
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_fn.kube.writeback import carry_back
+from krm_fn.kube.writeback import write_back
 from krm_fn.values import equal
 
 Json = dict[str, Any]
@@ -34,7 +34,7 @@ def show(value: Json) -> Json:
 
 
 def carried(written: Json, admitted: Json) -> Json:
-    result = carry_back(written, show(written), admitted, show)
+    result = write_back(written, show(written), admitted, show)
     assert result.lost == ()
     assert result.shown == show(result.written) == show(admitted)
     return result.written
@@ -42,7 +42,7 @@ def carried(written: Json, admitted: Json) -> Json:
 
 def test_what_no_rule_changes_is_the_same_object() -> None:
     written = {"kind": "Toy", "note": "", "cpu": "1000m"}
-    assert carry_back(written, show(written), show(written), show).written is written
+    assert write_back(written, show(written), show(written), show).written is written
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_nothing_in_a_manifest_shows_as_is_told() -> None:
         shown = stubborn({k: v for k, v in value.items() if k != "made"})
         return shown if value is not admitted else {"name": "b", "made": "c"}
 
-    result = carry_back(written, unwritable(written), admitted, unwritable)
+    result = write_back(written, unwritable(written), admitted, unwritable)
     assert result.lost == (("made",),)
     assert result.written["name"] == "b"
 
@@ -148,6 +148,6 @@ _TOYS = st.fixed_dictionaries(
 
 @given(_TOYS, _TOYS)
 def test_any_edit_comes_back_as_what_shows_the_same(written: Json, admitted: Json) -> None:
-    result = carry_back(written, show(written), admitted, show)
+    result = write_back(written, show(written), admitted, show)
     assert result.lost == ()
     assert equal(show(result.written), show(admitted))

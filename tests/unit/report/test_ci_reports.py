@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.config.options import Admission
+from krm_fn.config.options import Options
 from krm_fn.report import ci
 from krm_fn.report.model import Report
 from krm_fn.run.function import admit, stages_of
@@ -33,7 +33,7 @@ spec: {ports: [{port: 80}]}
 def report(message: str, manifests: str = SERVICE, file: str = "d/web.yaml") -> Report:
     rules = read_stream((RULE % json.dumps(message)).encode(), "rules.yaml")
     streams = [rules, read_stream(manifests.encode(), file)]
-    return admit(streams, stages_of(Admission(), streams))
+    return admit(streams, stages_of(Options(), streams))
 
 
 def gitlab(message: str, manifests: str = SERVICE, file: str = "d/web.yaml") -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn.config.options import Admission, Context
+from krm_fn.config.options import Context, Options
 from krm_fn.config.sources import RuleSet, Stage
 from krm_fn.run.function import run
 from krm_fn.run.knowledge import known_cluster
@@ -93,7 +93,7 @@ def test_a_param_of_a_cluster_scoped_custom_kind_is_found_wherever_both_are(
 
 def cluster(*items: Json, objects: tuple[Json, ...] = ()) -> Any:
     stream = read_stream(yaml.safe_dump_all(items).encode())
-    options = Admission(context=Context(objects=objects, default_namespace="shop"))
+    options = Options(context=Context(objects=objects, default_namespace="shop"))
     return known_cluster(stream.items, [Stage(options, RuleSet())]).cluster
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.config.options import Admission, Paths
+from krm_fn.config.options import Options, Paths
 from krm_fn.run.function import admit, stages_of
 from krm_fn.values import equal
 from krm_fn.wire import Item, read_stream
@@ -154,7 +154,7 @@ def parsed(rules: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[st
         return load(self, item)
 
     monkeypatch.setattr(YamlStream, "load", spy)
-    options = Admission(rules=(Paths(("rules.yaml",), "rules"),))
+    options = Options(rules=(Paths(("rules.yaml",), "rules"),))
     admit([stream], stages_of(options, [stream]))
     assert len(read) == len(set(read))
     return read

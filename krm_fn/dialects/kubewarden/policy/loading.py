@@ -15,7 +15,7 @@ from krm_fn.dialects.kubewarden.faults import Fault
 from krm_fn.dialects.kubewarden.host.answers import Answers, read_answers
 from krm_fn.dialects.kubewarden.host.policyhost import Capabilities, PatternError, PolicyHost
 from krm_fn.dialects.kubewarden.host.reads import Reads
-from krm_fn.dialects.kubewarden.options import Options
+from krm_fn.dialects.kubewarden.options import KubewardenOptions
 from krm_fn.dialects.kubewarden.policy.answer import Answer
 from krm_fn.dialects.kubewarden.policy.expression import Expression
 from krm_fn.dialects.kubewarden.policy.group import Member, ask
@@ -36,7 +36,11 @@ class Loader:
     """Loads the policies of a run. Raises ConfigError for options that cannot be used."""
 
     def __init__(
-        self, options: Options, on_error: OnRuleError, cluster: Cluster, kubernetes_version: str
+        self,
+        options: KubewardenOptions,
+        on_error: OnRuleError,
+        cluster: Cluster,
+        kubernetes_version: str,
     ) -> None:
         self._engine = Engine(
             Limits(options.fuel, options.memory), Cache(options.cache) if options.cache else None

@@ -21,7 +21,6 @@ from krm_fn.admission import (
     Response,
     RuleRef,
     Step,
-    Trace,
 )
 from krm_fn.admission.matching import (
     Matched,
@@ -100,7 +99,6 @@ class KubewardenPolicy:
         self,
         request: Request,
         cluster: Cluster,
-        trace: Trace,
         only: frozenset[str] | None = None,
     ) -> Response:
         """Ask the policy about one object, if it is one that the policy is asked about."""

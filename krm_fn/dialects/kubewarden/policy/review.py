@@ -47,7 +47,7 @@ def review(request: Request, matched: Matched) -> Json:
         },
         "operation": str(request.operation),
         "userInfo": info,
-        "dryRun": request.dry_run,
+        "dryRun": False,
         "options": {"kind": _OPTIONS[request.operation], "apiVersion": "meta.k8s.io/v1"},
         "object": as_version(request.object, matched.api_version),
     }

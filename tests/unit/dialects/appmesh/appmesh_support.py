@@ -11,18 +11,17 @@ import yaml
 from krm_fn.admission import (
     Cause,
     Cluster,
-    Compiled,
     Finding,
     Operation,
     Request,
     Rule,
     RuleRef,
-    Trace,
 )
 from krm_fn.config.fields import Section
 from krm_fn.dialects.appmesh import DIALECT
 from krm_fn.values import Json
 from krm_fn.wire import Head
+from tests.compiling import Compiled, compile_with
 
 POD = """
 apiVersion: v1
@@ -113,8 +112,8 @@ def cluster(*objects: Json) -> Cluster:
 
 
 def compiled(*rules: Rule, options: Mapping[str, Any] | None = None, **more: Any) -> Compiled:
-    section = None if options is None else Section(dict(options), "spec.appMesh")
-    return DIALECT.compile(rules, {"appMesh": section, **more}, cluster())
+    section = Section(dict(options or {}), "spec.appMesh")
+    return compile_with(DIALECT, rules, cluster(), section, **more)
 
 
 @dataclass(frozen=True)
@@ -167,5 +166,5 @@ def admit(
         value,
         workload=workload,
     )
-    response = plugin.admit(request, known, Trace())
+    response = plugin.admit(request, known)
     return Done(response.object, response.findings)

@@ -132,13 +132,13 @@ def test_two_meshes_that_match_are_an_error() -> None:
 def test_a_selector_that_is_null_crashes_the_webhook_and_refuses_here(kind: str) -> None:
     broken = mesh(injectionSelector={kind: None})
     assert f"crashes on a {kind} that is null" in admit(broken).error
-    as_cluster = admit(broken, onRuleError=OnRuleError.AS_CLUSTER)
+    as_cluster = admit(broken, on_rule_error=OnRuleError.AS_CLUSTER)
     assert (as_cluster.pod, as_cluster.error) == (None, "")
     assert "a cluster takes the Pod without a sidecar" in as_cluster.said(Cause.WARNING)
 
 
 def test_an_error_passes_the_pod_where_rules_may_fail() -> None:
-    done = admit(mesh(region=None), onRuleError=OnRuleError.WARN)
+    done = admit(mesh(region=None), on_rule_error=OnRuleError.WARN)
     assert (done.pod, done.error) == (None, "")
     assert "missing required Region field; the Pod stays as it is" in done.said(Cause.FAILED)
 

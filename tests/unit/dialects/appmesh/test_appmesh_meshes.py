@@ -10,7 +10,7 @@ from appmesh_support import LABELS, compiled, mesh, raw_mesh
 from krm_fn.admission import Cause
 from krm_fn.config.fields import Section
 from krm_fn.dialects.appmesh.messages import read_spec
-from krm_fn.dialects.appmesh.options import Options, read_options
+from krm_fn.dialects.appmesh.options import AppMeshOptions, read_options
 from krm_fn.errors import ConfigError, DecodeError, RuleError
 
 UNREADABLE = [
@@ -114,8 +114,8 @@ def test_a_mesh_that_is_switched_off_is_not_remarked_upon() -> None:
 
 
 def test_unknown_options_are_errors() -> None:
-    assert read_options(None) == read_options(Section({}, "appMesh")) == Options()
+    assert read_options(Section({}, "appMesh")) == AppMeshOptions()
     with pytest.raises(ConfigError, match=r"appMesh\.onDuplicat: unknown field; did you mean"):
-        read_options(Section({"onDuplicat": "Skip"}, "appMesh"))
+        compiled(options={"onDuplicat": "Skip"})
     with pytest.raises(ConfigError, match="is not one of None, Builtin"):
         read_options(Section({"defaultPatch": "Chart"}, "appMesh"))

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from kw_support import annotated, wapc, wat
 
-from krm_fn.config.options import Admission, from_document
+from krm_fn.config.options import Options, from_document
 from krm_fn.errors import KrmFnError
 from krm_fn.report.model import Report
 from krm_fn.run.function import admit, stages_of
@@ -89,7 +89,7 @@ def run(
         **options,
     }
     document = {"apiVersion": "krm-fn.dev/v1alpha1", "kind": "Admission", "spec": spec}
-    admission: Admission = from_document(document, "test")
+    admission: Options = from_document(document, "test")
     stream = read_stream(objects.encode())
     report = admit([stream], stages_of(admission, [stream]))
     return stream.write(()).decode(), report

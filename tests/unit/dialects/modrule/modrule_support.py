@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from krm_fn.admission import Cause, Cluster, Compiled, Operation, Request, Response, Rule, Trace
+from krm_fn.admission import Cause, Cluster, Operation, Request, Response, Rule
 from krm_fn.config.fields import Section
 from krm_fn.config.options import OnRuleError
 from krm_fn.config.sources import RuleSet
@@ -13,6 +13,7 @@ from krm_fn.dialects.modrule import DIALECT
 from krm_fn.dialects.modrule.plugin import KubeMod
 from krm_fn.values import Json
 from krm_fn.wire import Head
+from tests.compiling import Compiled, compile_with
 
 NO_OPTIONS: Mapping[str, Any] = {}
 
@@ -49,8 +50,8 @@ def compiled(
     on_error: OnRuleError = OnRuleError.FAIL,
     cluster: Cluster | None = None,
 ) -> Compiled:
-    options = {"modRules": Section(dict(section), "modRules", ""), "onRuleError": on_error}
-    return DIALECT.compile(rules(text), options, cluster or Cluster())
+    own = Section(dict(section), "modRules", "")
+    return compile_with(DIALECT, rules(text), cluster, own, on_rule_error=on_error)
 
 
 def kubemod(text: str, **options: Any) -> KubeMod:
@@ -61,7 +62,7 @@ def kubemod(text: str, **options: Any) -> KubeMod:
 
 def messages(text: str, *, lint: bool = False) -> list[str]:
     """What is said when rules are loaded, or all that a lint says."""
-    made = DIALECT.compile(rules(text), {"lint": lint}, Cluster())
+    made = compile_with(DIALECT, rules(text), lint=lint)
     return [finding.message for finding in made.findings]
 
 
@@ -76,7 +77,7 @@ def request_for(value: Json, cluster: Cluster, operation: Operation = Operation.
 
 def ask(plugin: KubeMod, value: Json, cluster: Cluster | None = None) -> Response:
     cluster = cluster or Cluster()
-    return plugin.admit(request_for(value, cluster), cluster, Trace())
+    return plugin.admit(request_for(value, cluster), cluster)
 
 
 def admit(text: str, value: Json, **options: Any) -> Response:

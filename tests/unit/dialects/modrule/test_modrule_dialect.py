@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from modrule_support import compiled, messages, patch_rule, reject_rule
 
-from krm_fn.admission import Cluster, Rule, RuleRef
+from krm_fn.admission import Rule, RuleRef
 from krm_fn.config.fields import Section
 from krm_fn.config.sources import RuleSet
 from krm_fn.dialects.modrule import DIALECT
 from krm_fn.errors import ConfigError, RuleError
+from tests.compiling import compile_with
 
 FILE = """\
 # comment
@@ -145,7 +146,7 @@ def test_a_warning_names_the_part_of_the_rule() -> None:
 def test_a_rule_from_nowhere_is_named_without_a_place() -> None:
     rule = Rule(RuleRef("modrule", "ModRule", "web", "x"), {"apiVersion": "v1"})
     with pytest.raises(RuleError, match=r"^ModRule web/x: apiVersion is v1"):
-        DIALECT.compile([rule], {}, Cluster())
+        compile_with(DIALECT, [rule])
 
 
 def test_a_rule_in_json_has_lines_too() -> None:
@@ -156,11 +157,11 @@ def test_a_rule_in_json_has_lines_too() -> None:
     found = RuleSet()
     found.add_documents(text.encode(), "rules.json")
     with pytest.raises(RuleError, match=r"^rules\.json:3: ModRule x: spec is the number 5"):
-        DIALECT.compile(found.rules, {}, Cluster())
+        compile_with(DIALECT, found.rules)
 
 
 def test_without_rules_there_is_no_plugin() -> None:
-    assert DIALECT.compile([], {}, Cluster()).plugins == ()
+    assert compile_with(DIALECT, []).plugins == ()
 
 
 def test_all_rules_are_one_plugin() -> None:
@@ -183,7 +184,7 @@ def test_the_section_is_read_strictly() -> None:
 
 
 def check(section: Mapping[str, Any]) -> None:
-    DIALECT.compile([], {"modRules": Section(dict(section), "modRules", "")}, Cluster())
+    compile_with(DIALECT, [], section=Section(dict(section), "modRules", ""))
 
 
 def test_a_sound_section_is_accepted() -> None:

@@ -17,7 +17,7 @@ from modrule_support import (
     said,
 )
 
-from krm_fn.admission import Cause, Chain, Circumstances, Cluster, Operation, Phase, Trace
+from krm_fn.admission import Cause, Chain, Cluster, Operation, Phase, RequestAttributes
 from krm_fn.dialects.modrule.form import KubeModForm
 from krm_fn.dialects.modrule.plugin import INVOCATION, in_order
 from krm_fn.dialects.modrule.rule import CompiledRule, compile_rule
@@ -119,7 +119,7 @@ def test_a_rule_is_asked_on_its_operations(
 ) -> None:
     plugin = kubemod(COLOR + f"  admissionOperations: {operations}\n")
     request = request_for(config_map(), Cluster(), operation)
-    assert (plugin.admit(request, Cluster(), Trace()).object is not None) is expected
+    assert (plugin.admit(request, Cluster()).object is not None) is expected
 
 
 def test_a_template_sees_the_namespace_of_the_request() -> None:
@@ -204,41 +204,11 @@ def test_the_plugin_stands_where_the_webhook_stands() -> None:
     assert plugin.order[0] == "kubemod-mutating-webhook-configuration"
 
 
-def test_the_trace_is_told_which_criterion_failed_on_what() -> None:
-    told: list[tuple[str, str]] = []
-
-    class Listening(Trace):
-        active = True
-
-        def missed(self, rule: Any, criterion: str, value: Any) -> None:
-            told.append((str(rule), f"{criterion} on {value['kind']}"))
-
-    plugin = kubemod(reject_rule(match="$.spec"))
-    plugin.admit(request_for(config_map(), Cluster()), Cluster(), Listening())
-    assert told == [("ModRule web/r", "$.spec on ConfigMap")]
-
-
-def test_every_run_has_its_own_trace() -> None:
-    plugin = kubemod(reject_rule(match="$.spec"))
-    request = request_for(config_map(), Cluster())
-    plugin.admit(request, Cluster(), Trace())
-    told: list[Any] = []
-
-    class Listening(Trace):
-        active = True
-
-        def missed(self, rule: Any, criterion: str, value: Any) -> None:
-            told.append(rule)
-
-    plugin.admit(request, Cluster(), Listening())
-    assert len(told) == 1
-
-
 def test_a_chain_admits_with_it() -> None:
     head = Head("v1", "ConfigMap", "", "a")
     value: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
     rule = COLOR.replace("namespace: web", "namespace: default")
-    verdict = Chain([kubemod(rule)], Circumstances(), Trace()).admit(head, value, Cluster())
+    verdict = Chain([kubemod(rule)], RequestAttributes()).admit(head, value, Cluster())
     assert verdict.object["metadata"] == {"name": "a", "labels": {"color": "blue"}}
 
 
@@ -288,7 +258,7 @@ def test_with_other_target_resources_every_kind_may_be_wanted() -> None:
 
 
 def test_what_is_not_wanted_is_not_asked_about() -> None:
-    chain = Chain([kubemod(COLOR)], Circumstances(), Trace())
+    chain = Chain([kubemod(COLOR)], RequestAttributes())
     assert not chain.wants(Head("v1", "ConfigMap", "shop", "a"), "shop")
 
 

@@ -8,14 +8,15 @@ from typing import Any
 from krm_fn.admission import Cluster, Finding, Operation, Request, Rule, RuleRef, User
 from krm_fn.admission.cluster import crds_by_kind
 from krm_fn.config.fields import Section
-from krm_fn.dialects.policies import DIALECT
 from krm_fn.dialects.policies.common import TypesOnly
+from krm_fn.dialects.policies.dialect import Policies
 from krm_fn.dialects.policies.mutating import MutatingPolicies
 from krm_fn.dialects.policies.validating import Outcome, ValidatingPolicies
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
 from krm_fn.values import Json, get
 from krm_fn.wire import Head
+from tests.compiling import compile_with
 
 GROUP = "admissionregistration.k8s.io"
 EVERYTHING: Json = {
@@ -134,13 +135,13 @@ def compiled(
     if bindings is None:
         bindings = [binding(policy) for policy in policies]
     given = {
-        "policies": Section(section, "policies") if section is not None else None,
-        "readable": list(map(rule, bindings)),
+        "bindings": list(map(rule, bindings)),
         "served": TypesOnly(Served(Schemas(), cluster.crd)),
-        "validate": False,
         **options,
     }
-    made = DIALECT.compile(list(map(rule, policies)), given, cluster)
+    dialect = Policies(validate=given.pop("validate", False))
+    own = Section(section or {}, "policies")
+    made = compile_with(dialect, list(map(rule, policies)), cluster, own, **given)
     return list(made.plugins), made.findings
 
 

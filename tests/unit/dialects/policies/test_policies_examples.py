@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from krm_fn.admission import Cause
-from krm_fn.config.options import Admission
+from krm_fn.config.options import Options
 from krm_fn.run.function import admit, stages_of
 from krm_fn.wire import read_stream
 
@@ -24,7 +24,7 @@ FOLDERS = sorted(path.parent for path in EXAMPLES.glob("*/policy.yaml"))
 def admitted(folder: Path, name: str) -> tuple[str, list[str]]:
     """The manifest as it comes out, and what is said of it (but for notes)."""
     stream = read_stream((folder / name).read_bytes(), name)
-    report = admit([stream], stages_of(Admission(), [stream], [str(folder / "policy.yaml")]))
+    report = admit([stream], stages_of(Options(), [stream], [str(folder / "policy.yaml")]))
     said = [
         finding.message
         for _, finding in report.all_findings()

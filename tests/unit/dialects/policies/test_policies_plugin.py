@@ -22,7 +22,7 @@ from policies_support import (
     validating,
 )
 
-from krm_fn.config.options import Admission
+from krm_fn.config.options import Options
 from krm_fn.run.function import Done, lint, run
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
@@ -475,7 +475,7 @@ def test_a_lint_tells_what_depends_on_the_order_of_policies(
     rules = tmp_path / "rules.yaml"
     rules.write_text(yaml.safe_dump_all([*policies, *map(binding, policies)]))
     stream = read_stream(yaml.safe_dump(config_map()).encode(), "map.yaml")
-    report = lint([stream], Admission(), [str(rules)])
+    report = lint([stream], Options(), [str(rules)])
     said = [finding.message for _, finding in report.all_findings()]
     assert any("depends on their order" in message for message in said) == told
 

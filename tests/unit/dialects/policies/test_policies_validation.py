@@ -371,7 +371,7 @@ def test_a_new_expression_has_what_the_release_before_had(
 ) -> None:
     def load(version: str) -> None:
         policy = changed(JUDGE, validations=[{"expression": expression}])
-        options = {"validate": True, "kubernetesVersion": version}
+        options = {"validate": True, "kubernetes_version": version}
         compiled([policy], None, cluster_of(), **options)
 
     load(first)

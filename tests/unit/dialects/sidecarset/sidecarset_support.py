@@ -15,7 +15,6 @@ from krm_fn.admission import (
     Request,
     RuleRef,
     Step,
-    Trace,
 )
 from krm_fn.config.fields import Section
 from krm_fn.dialects.sidecarset.options import read_options
@@ -120,7 +119,7 @@ def inject(
         workload=workload,
     )
     chosen = read_options(Section(options, "sidecarSets"))
-    response = Kruise(sets, chosen).admit(request, cluster, Trace())
+    response = Kruise(sets, chosen).admit(request, cluster)
     changed = response.object is not None
     after = response.object if response.object is not None else given
     return Injected(after, changed, response.findings, response.steps)

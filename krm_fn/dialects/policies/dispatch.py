@@ -27,7 +27,7 @@ class ConfigurationError(Exception):
 
 
 class Param(NamedTuple):
-    """Params of one call. `built_in` tells those of a Go type, which CEL reads as such."""
+    """Params of one invocation. `built_in` tells those of a Go type, which CEL reads as such."""
 
     namespace: str
     name: str
@@ -35,7 +35,7 @@ class Param(NamedTuple):
     built_in: bool
 
 
-class Call(NamedTuple):
+class Invocation(NamedTuple):
     """One evaluation of a policy. `param` is None where there are none."""
 
     policy: Policy
@@ -45,13 +45,13 @@ class Call(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What tells this call from others of the same request."""
+        """What tells this invocation from others of the same request."""
         param = self.param
         at = "" if param is None else f"{param.namespace}/{param.name}"
         return f"{self.policy.name} {self.binding.name} {at}"
 
 
-class Misconfigured(NamedTuple):
+class Misconfiguration(NamedTuple):
     """A policy, or one of its bindings, that cannot be used for a request."""
 
     policy: Policy
@@ -73,7 +73,7 @@ class Noted(NamedTuple):
     what: str
 
 
-Found = Call | Misconfigured | Undecided | Noted
+Found = Invocation | Misconfiguration | Undecided | Noted
 
 _MATCH: Final = 50
 """Steps that it takes to match a policy, or one of its bindings."""
@@ -112,8 +112,8 @@ def _is_configuration(request: Request) -> bool:
 _UNREAD: Final = ConfigurationError("")
 
 
-class Switchboard:
-    """Finds the calls for requests.
+class Dispatcher:
+    """Finds the invocations for requests.
 
     `params_form` gives the form in which a params object is stored. Static policies come first, as
     upstream; then all come in the order of their names, bindings and params, too, where a real API
@@ -134,7 +134,7 @@ class Switchboard:
         self._forms: dict[tuple[ParamKind, int], tuple[Json, Param | ConfigurationError]] = {}
 
     def find(self, request: Request, cluster: Cluster) -> Iterator[Found]:
-        """All calls for a request, and what is to be said of policies that give none."""
+        """All invocations for a request, and what is to be said of policies that give none."""
         only_static = _is_configuration(request)
         for policy, bindings in self.bound:
             if only_static and not policy.static:
@@ -152,7 +152,7 @@ class Switchboard:
             if answer.matched is not None:
                 self._check_param_kind(policy.param_kind, cluster)
         except ConfigurationError as error:
-            yield Misconfigured(policy, None, str(error))
+            yield Misconfiguration(policy, None, str(error))
             return
         yield from _said(policy, answer)
         if answer.matched is None:
@@ -167,10 +167,10 @@ class Switchboard:
                     continue
                 params = self._params(policy, binding, request, cluster)
             except ConfigurationError as error:
-                yield Misconfigured(policy, binding, str(error))
+                yield Misconfiguration(policy, binding, str(error))
                 continue
             for param in params:
-                yield Call(policy, binding, answer.matched, param)
+                yield Invocation(policy, binding, answer.matched, param)
 
     # Params
 
