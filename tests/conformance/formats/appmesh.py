@@ -18,7 +18,7 @@ from krm_fn.admission import Cause, Cluster, Operation, Request, Rule, RuleRef
 from krm_fn.dialects.appmesh.dialect import DIALECT
 from krm_fn.dialects.appmesh.faults import LIST_MESHES, READ_POD, RENDER
 from krm_fn.dialects.appmesh.meshes import SUPERGLOO
-from krm_fn.dialects.appmesh.options import OnDuplicate, Options
+from krm_fn.dialects.appmesh.options import AppMeshOptions, OnDuplicate
 from krm_fn.dialects.appmesh.plugin import Injector
 from krm_fn.errors import RuleError
 from krm_fn.values import Json, get
@@ -98,7 +98,9 @@ def run(case: Case) -> Answer:
     except RuleError as error:
         return Answer(error=error.message.partition(": ")[2], unreadable=True)
     pod = object_of(case)
-    options = Options(case.get("env", {}).get("POD_NAMESPACE", ""), on_duplicate=OnDuplicate.APPEND)
+    options = AppMeshOptions(
+        case.get("env", {}).get("POD_NAMESPACE", ""), on_duplicate=OnDuplicate.APPEND
+    )
     for plugin in compiled.plugins:
         assert isinstance(plugin, Injector)
         namespace = namespace_of(case)

@@ -25,7 +25,7 @@ from krm_fn.admission import (
 from krm_fn.dialects.sidecarset.build import Template
 from krm_fn.dialects.sidecarset.matching import NAME_LABEL, LabelSelector
 from krm_fn.dialects.sidecarset.metadata import MERGE, OVERWRITE, RETAIN, merged
-from krm_fn.dialects.sidecarset.options import Bookkeeping, Options, Revision
+from krm_fn.dialects.sidecarset.options import Bookkeeping, Revision, SidecarSetOptions
 from krm_fn.dialects.sidecarset.plugin import Kruise
 from krm_fn.dialects.sidecarset.sets import SidecarSet, decode
 from krm_fn.dialects.sidecarset.types import KRUISE_KUBERNETES
@@ -123,7 +123,7 @@ def inject(
         # The chain admits whole objects only, and so never asks for one.
         return "", pod
     gates = case.get("featureGates") or {}
-    options = Options(
+    options = SidecarSetOptions(
         bookkeeping=Bookkeeping.FULL,
         timestamp=TIME,
         sort_by_name=gates.get("EnableSortSidecarContainerByName", False),
