@@ -16,7 +16,8 @@ from typing import Any, Final
 from krm_fn.errors import EvaluationError
 from krm_fn.kube.quantity import QuantityError, canonical
 from krm_fn.kube.schema import Struct, Type, Value
-from krm_fn.lang.go.fmt import format_json_float, quote
+from krm_fn.lang.go.json import float_text
+from krm_fn.lang.go.strconv import quote
 from krm_fn.lang.go.time.layouts import LayoutError, read
 from krm_fn.values import Json
 
@@ -68,7 +69,7 @@ def _json_kind(value: Any) -> str:
 
 
 def _number_text(value: float) -> str:
-    return format_json_float(value) if type(value) is float else str(value)
+    return float_text(value) if type(value) is float else str(value)
 
 
 # The strict decoder

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.errors import CompileError, EvaluationError
-from krm_fn.lang.go.fmt import GoInt
+from krm_fn.lang.go.values import GoInt
 from krm_fn.lang.gotemplate import Pointer, Sources, parse, sprig
 from krm_fn.lang.gotemplate.functions import BUILTINS
 

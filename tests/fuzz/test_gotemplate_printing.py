@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.errors import CompileError
-from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.go.strconv import quote
 from krm_fn.lang.gotemplate import default_functions
 from krm_fn.lang.gotemplate.nodes import (
     Action,

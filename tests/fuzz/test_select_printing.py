@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.errors import CompileError
-from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.go.strconv import quote
 from krm_fn.lang.select.functions import FUNCTIONS
 from krm_fn.lang.select.nodes import (
     Array,

@@ -18,7 +18,7 @@ from krm_fn.errors import EvaluationError
 from krm_fn.kube.schema import Field, Schemas, Struct, Type, Value
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.kube.served.plan import Plan
-from krm_fn.lang.go.fmt import format_json_float
+from krm_fn.lang.go.json import float_text
 from krm_fn.values import Json
 
 _TABLE: Final = "1.32"
@@ -153,7 +153,7 @@ class _Decoder:
             return as_text(value)
         if kind.value in _WHOLE and type(value) is float and value.is_integer():
             # What JSON has of a float are its shortest digits, and zeros.
-            digits = format_json_float(value)
+            digits = float_text(value)
             return value if "e" in digits else int(digits)
         return value
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from krm_fn.errors import DecodeError
-from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.go.strconv import quote
 from krm_fn.values import Json, Path
 
 _STRING: Final = "string"

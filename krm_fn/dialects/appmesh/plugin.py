@@ -32,7 +32,7 @@ from krm_fn.dialects.appmesh.options import AppMeshOptions, DefaultPatch, OnDupl
 from krm_fn.dialects.appmesh.patch import BUILTIN, Patch, PatchError, Sidecars, Values
 from krm_fn.errors import EvaluationError
 from krm_fn.kube.podtemplates import controller_labels
-from krm_fn.lang.go.fmt import to_bytes
+from krm_fn.lang.go.values import to_bytes
 from krm_fn.values import Json, get
 from krm_fn.wire import Head
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-import struct
 from typing import Any, Final
 
 from krm_fn.errors import EvaluationError
+from krm_fn.lang.go.strconv import format_float32
 from krm_fn.wire.compose import Reader, YamlError, compose_first
 from krm_fn.wire.scalars import MERGE
 
@@ -103,31 +103,4 @@ def as_text(value: Any) -> str:
     """What becomes of a number or boolean in a field that wants a text. Source: ghodss/yaml."""
     if type(value) is bool:
         return "true" if value else "false"
-    return _float_text(value) if type(value) is float else str(value)
-
-
-def _float_text(value: float) -> str:
-    """A float in its shortest form that 32 bits tell apart: strconv.FormatFloat(v, 'g', -1, 32)."""
-    if math.isnan(value):
-        return "NaN"
-    try:
-        packed = struct.pack("f", value)
-    except OverflowError:
-        packed = struct.pack("f", math.copysign(math.inf, value))
-    single = struct.unpack("f", packed)[0]
-    if math.isinf(single):
-        return "+Inf" if single > 0 else "-Inf"
-    if single == 0:
-        return "-0" if math.copysign(1, single) < 0 else "0"
-    for precision in range(9):
-        text = f"{single:.{precision}e}"
-        if struct.pack("f", float(text)) == packed:
-            break
-    exponent = text.partition("e")[2]
-    if -4 <= int(exponent) < _LARGE_EXPONENT:
-        # That many digits behind the point, and no zeros at the end.
-        return f"{float(text):.{max(precision - int(exponent), 0)}f}"
-    return text
-
-
-_LARGE_EXPONENT: Final = 6
+    return format_float32(value) if type(value) is float else str(value)

@@ -17,7 +17,6 @@ from typing import Any, Final, NoReturn
 from krm_fn import limits
 from krm_fn.dialects.modrule.form import LAST_APPLIED
 from krm_fn.errors import EvaluationError, InputError
-from krm_fn.lang.go.fmt import format_json_float
 from krm_fn.lang.patch.kubemod import Operation, apply_kubemod
 from krm_fn.values import Json, get, with_at
 
@@ -159,7 +158,9 @@ def _tokens(value: Any, kept: set[int]) -> Iterator[str]:
     elif kind is str:
         yield _string(value)
     elif kind is float:
-        yield format_json_float(value)
+        from krm_fn.lang.go.json import float_text  # few rules write the annotation
+
+        yield float_text(value)
     else:
         yield value.text if kind is _Number else json.dumps(value)
 

@@ -21,7 +21,7 @@ from krm_fn.kube.merge import DEDUCED, Atom, MergeError, apply_configuration, of
 from krm_fn.kube.schema import KindSchema, Schemas
 from krm_fn.kube.served.serve import FindCrd, Form
 from krm_fn.kube.writeback import write_back
-from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.go.strconv import quote
 from krm_fn.lang.patch.apiserver import apply_server
 from krm_fn.values import Json, check_size, get
 

@@ -15,7 +15,7 @@ from krm_fn import limits
 from krm_fn.dialects.sidecarset.gotypes import quantity_reason
 from krm_fn.errors import EvaluationError, LimitError
 from krm_fn.kube.quantity import DECIMAL, Quantity, QuantityError, parse
-from krm_fn.lang.go.fmt import format_float
+from krm_fn.lang.go.strconv import format_float
 
 Value = float | Quantity
 

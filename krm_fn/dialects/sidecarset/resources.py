@@ -15,7 +15,7 @@ from krm_fn.dialects.sidecarset.regexes import compiled
 from krm_fn.dialects.sidecarset.sets import is_native
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.kube.quantity import DECIMAL, Quantity, QuantityError, parse
-from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.go.strconv import quote
 from krm_fn.values import Json, get
 
 _NAMES: Final = ("cpu", "memory")

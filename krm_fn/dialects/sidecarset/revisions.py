@@ -20,7 +20,7 @@ from krm_fn.dialects.sidecarset.refused import Refused
 from krm_fn.dialects.sidecarset.sets import SidecarSet, hashes
 from krm_fn.dialects.sidecarset.types import V1BETA1, plans, types
 from krm_fn.kube.served.mismatch import Mismatch
-from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.go.strconv import quote
 from krm_fn.values import Json, get
 
 KRUISE_NAMESPACE: Final = "kruise-system"

@@ -14,7 +14,7 @@ from krm_fn.lang.cel.environment import Library
 from krm_fn.lang.cel.functions import Function, Overload, steps
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import NO_OVERLOAD, Value
-from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.go.strconv import quote
 
 IP: Final = t.opaque("net.IP")
 CIDR: Final = t.opaque("net.CIDR")

@@ -23,10 +23,10 @@ from krm_fn.kube.cel.semver import Semver
 from krm_fn.kube.cel.urls import Url
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel import values as v
-from krm_fn.lang.cel.times import format_timestamp
+from krm_fn.lang.cel.times import format_duration, format_timestamp
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import Duration, ListView, MapView, Optional, Timestamp, UInt, Value
-from krm_fn.lang.go.strconv import duration_seconds, format_double
+from krm_fn.lang.go.strconv import format_float
 
 _SAFE: Final = 2**53 - 1
 
@@ -250,7 +250,7 @@ def merged_json(value: Any) -> Any:
         return _leaf_json(value)
     if type(value) is float:
         if not math.isfinite(value):
-            raise NotJsonError(f"json: unsupported value: {format_double(value)}")
+            raise NotJsonError(f"json: unsupported value: {format_float(value)}")
         return value
     if type(value) is dict:
         return {key: merged_json(inner) for key, inner in value.items()}
@@ -383,7 +383,7 @@ def _to_json(value: Any, converter: _Converter) -> Any:
     if kind is Timestamp:
         return format_timestamp(value)
     if kind is Duration:
-        return duration_seconds(value.nanos)
+        return format_duration(value.nanos)
     if kind is Optional:
         return _to_json(value.value, converter)
     if isinstance(value, ObjectValue):
@@ -425,7 +425,7 @@ def _number(value: float) -> int | float:
     if not math.isfinite(value):
         raise EvaluationError(
             "json: error calling MarshalJSON for type *structpb.Value: "
-            f"proto:\u00a0google.protobuf.Value.number_value: invalid {format_double(value)} value"
+            f"proto:\u00a0google.protobuf.Value.number_value: invalid {format_float(value)} value"
         )
     return int(value) if value == int(value) and abs(value) < 2.0**63 else value
 

@@ -14,7 +14,7 @@ from krm_fn.lang.cel.environment import Library
 from krm_fn.lang.cel.functions import Function, Overload, steps
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import NO_OVERLOAD, Value
-from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.go.strconv import number_error, parse_uint, quote
 
 SEMVER: Final = t.struct("kubernetes.Semver")
 
@@ -75,11 +75,10 @@ def _number(text: str, what: str) -> int:
 
 
 def _uint(text: str) -> int:
-    if not text:
-        raise EvaluationError('strconv.ParseUint: parsing "": invalid syntax')
-    if len(text) > 20 or int(text) >= 2**64:
-        raise EvaluationError(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
-    return int(text)
+    number = parse_uint(text)
+    if number is None:
+        raise EvaluationError(number_error("ParseUint", text))
+    return number
 
 
 def _pre_release(text: str) -> int | str:

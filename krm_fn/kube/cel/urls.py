@@ -15,7 +15,8 @@ from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel.environment import Library
 from krm_fn.lang.cel.functions import Function, Overload, steps
 from krm_fn.lang.cel.values import NO_OVERLOAD, Value
-from krm_fn.lang.go.fmt import from_bytes, quote, to_bytes
+from krm_fn.lang.go.strconv import quote
+from krm_fn.lang.go.values import from_bytes, to_bytes
 
 URL: Final = t.struct("kubernetes.URL")
 

@@ -15,7 +15,7 @@ from krm_fn.lang.cel import Budget, Environment, Program
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import NO_OVERLOAD, Value
-from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.go.strconv import quote
 
 _TYPE: Final = t.struct("kubernetes.variables")
 

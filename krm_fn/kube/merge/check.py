@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from krm_fn.kube.cel.patches import NIL_LIST, Leaf
 from krm_fn.kube.merge.atoms import DEDUCED, Atom, ListAtom, MapAtom
 from krm_fn.kube.merge.gotext import as_source, key_text, plain, type_name
-from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.go.strconv import quote
 
 
 class Refusal(NamedTuple):

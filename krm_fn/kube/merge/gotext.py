@@ -12,7 +12,7 @@ from krm_fn.kube.cel.patches import Leaf
 from krm_fn.lang.cel import Duration, Timestamp, UInt, types
 from krm_fn.lang.cel import values as v
 from krm_fn.lang.cel.times import format_timestamp
-from krm_fn.lang.go.fmt import format_float, quote
+from krm_fn.lang.go.strconv import format_float, quote
 from krm_fn.lang.go.time.duration import duration_text
 
 

@@ -104,9 +104,9 @@ def _quantity_text(value: Any) -> str:
         # Longer ones are refused, and Python would not print them.
         return str(value) if abs(value) < 2**1_000 else "9" * 2_000
     if type(value) is float and math.isfinite(value):
-        from krm_fn.lang.go.fmt import format_json_float
+        from krm_fn.lang.go.json import float_text
 
-        return format_json_float(value)
+        return float_text(value)
     raise Mismatch("a quantity such as 500m or 1Gi", value)
 
 

@@ -19,9 +19,8 @@ from krm_fn.lang.cel.checker import Checked
 from krm_fn.lang.cel.source import Issues
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import Duration, Timestamp, UInt
-from krm_fn.lang.go import strconv as text
-from krm_fn.lang.go.fmt import quote
-from krm_fn.lang.go.printf import format_as
+from krm_fn.lang.go import strconv
+from krm_fn.lang.go.strconv import format_float, number_error, quote
 
 _PRECISION: Final = 6
 _DIGITS: Final = frozenset("0123456789")
@@ -94,10 +93,9 @@ def _clause(template: str, at: int) -> tuple[_Clause, int]:
             raise EvaluationError(f"{failed_precision}could not find end of precision specifier")
         digits = template[at + 1 : end]
         if not digits or len(digits) > 18:
-            reason = "invalid syntax" if not digits else "value out of range"
             raise EvaluationError(
                 f"{failed_precision}error while converting precision to integer: "
-                f"strconv.Atoi: parsing {quote(digits)}: {reason}"
+                f"{number_error('Atoi', digits)}"
             )
         precision = int(digits)
         at = end
@@ -215,11 +213,11 @@ def _string(value: Any) -> str:
     if kind is UInt:
         return str(value.value)
     if kind is float:
-        return text.format_double(value)
+        return strconv.format_float(value)
     if kind is Timestamp:
         return times.format_timestamp(value)
     if kind is Duration:
-        return text.duration_seconds(value.nanos)
+        return times.format_duration(value.nanos)
     if kind is Type:
         return str(value.name)
     if v.is_list(value):
@@ -237,12 +235,12 @@ def _nested(value: Any) -> str:
     if kind is bytes:
         return f"b{quote(_string(value))}"
     if kind is float:
-        shown = format_as(value, "f", _PRECISION)
+        shown = format_float(value, "f", _PRECISION)
         return shown if math.isfinite(value) else quote(shown)
     if kind is Timestamp:
         return f"timestamp({quote(times.format_timestamp(value))})"
     if kind is Duration:
-        return f"duration({quote(text.duration_seconds(value.nanos))})"
+        return f"duration({quote(times.format_duration(value.nanos))})"
     if kind in _PRINTED or v.is_list(value) or v.is_map(value):
         return _string(value)
     raise EvaluationError(f"no formatting function for {v.type_of(value).name}")
@@ -293,13 +291,13 @@ def _number(verb: str, precision: int | None, value: float) -> str:
     value = value or 0.0
     if verb == "f":
         return _grouped(_fixed(value, _PRECISION if precision is None else precision))
-    mantissa, _, exponent = format_as(value, verb, _PRECISION).partition("e")
+    mantissa, _, exponent = format_float(value, verb, _PRECISION).partition("e")
     return f"{mantissa}×10{_power(exponent)}"
 
 
 def _fixed(value: float, precision: int) -> str:
     """So many digits; upstream keeps only the low eight bits of how many zeros it may leave."""
-    shown = format_as(value, "f", precision)
+    shown = format_float(value, "f", precision)
     if precision < 256:
         return shown
     whole, _, fraction = shown.partition(".")

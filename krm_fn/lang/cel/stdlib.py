@@ -17,7 +17,7 @@ from krm_fn.lang.cel.functions import Function, Overload, Work, steps
 from krm_fn.lang.cel.regexes import compile_pattern
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import Duration, Timestamp, UInt
-from krm_fn.lang.go import strconv as text
+from krm_fn.lang.go import strconv
 
 _A: Final = t.param("A")
 _B: Final = t.param("B")
@@ -114,36 +114,35 @@ def _refused(value: Any, wanted: Type) -> EvaluationError:
 
 
 def _text_to_int(value: str) -> int:
-    number = text.parse_integer(value, signed=True)
-    if number is None or not v.INT_MIN <= number <= v.INT_MAX:
+    number = strconv.parse_int(value)
+    if number is None:
         raise _refused(value, t.INT)
     return number
 
 
 def _text_to_uint(value: str) -> UInt:
-    number = text.parse_integer(value, signed=False)
-    if number is None or number > v.UINT_MAX:
+    number = strconv.parse_uint(value)
+    if number is None:
         raise _refused(value, t.UINT)
     return UInt(number)
 
 
 def _text_to_double(value: str) -> float:
-    number = text.parse_double(value)
+    number = strconv.parse_float(value)
     if number is None:
         raise _refused(value, t.DOUBLE)
     return number
 
 
 def _text_to_bool(value: str) -> bool:
-    if value in text.TRUE_TEXTS:
-        return True
-    if value in text.FALSE_TEXTS:
-        return False
-    raise _refused(value, t.BOOL)
+    truth = strconv.parse_bool(value)
+    if truth is None:
+        raise _refused(value, t.BOOL)
+    return truth
 
 
 def _text_to_duration(value: str) -> Duration:
-    nanos = text.parse_duration(value)
+    nanos = times.parse_duration(value)
     if nanos is None:
         raise _refused(value, t.DURATION)
     return Duration(nanos)
@@ -190,8 +189,8 @@ def _identity(value: Any) -> Any:
 _TO_TEXT: Final[list[tuple[str, Type, Callable[[Any], str]]]] = [
     ("bool_to_string", t.BOOL, lambda value: "true" if value else "false"),
     ("bytes_to_string", t.BYTES, _bytes_to_text),
-    ("double_to_string", t.DOUBLE, text.format_double),
-    ("duration_to_string", t.DURATION, lambda value: text.duration_seconds(value.nanos)),
+    ("double_to_string", t.DOUBLE, strconv.format_float),
+    ("duration_to_string", t.DURATION, lambda value: times.format_duration(value.nanos)),
     ("int64_to_string", t.INT, str),
     ("timestamp_to_string", t.TIMESTAMP, times.format_timestamp),
     ("uint64_to_string", t.UINT, lambda value: str(value.value)),

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.cel.operators import TIME_MAX, TIME_MIN
 from krm_fn.lang.cel.values import Timestamp
+from krm_fn.lang.go.strconv import atoi, format_float, number_error
 
 _SECOND: Final = 1_000_000_000
 _DAY: Final = 86_400
@@ -156,6 +157,78 @@ def format_timestamp(value: Timestamp, *, utc: bool = False) -> str:
     )
 
 
+def format_duration(nanos: int) -> str:
+    """A duration as CEL prints it: seconds as a decimal number and `s`."""
+    seconds, rest = divmod(abs(nanos), _SECOND)
+    value = float(seconds) + rest / 1e9
+    return f"{format_float(-value if nanos < 0 else value, 'f')}s"
+
+
+_UNITS: Final = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "μs": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "m": 60_000_000_000,
+    "h": 3_600_000_000_000,
+}
+
+
+def parse_duration(text: str) -> int | None:
+    """Nanoseconds of `1h30m` (time.ParseDuration); None if it is none or does not fit."""
+    negative = text[:1] == "-"
+    at = 1 if text[:1] in ("+", "-") else 0
+    if text[at:] == "0":
+        return 0
+    if at == len(text):
+        return None
+    total = 0
+    while at < len(text):
+        part = _duration_part(text, at)
+        if part is None:
+            return None
+        nanos, at = part
+        total += nanos
+        if total > 2**63:
+            return None
+    if negative:
+        return -total
+    return total if total < 2**63 else None
+
+
+def _duration_part(text: str, at: int) -> tuple[int, int] | None:
+    """The number with its unit at `at`, in nanoseconds, and where it ends."""
+    end = _skip_digits(text, at)
+    whole, fraction = text[at:end], ""
+    if text[end : end + 1] == ".":
+        start = end + 1
+        end = _skip_digits(text, start)
+        fraction = text[start:end]
+    if not whole and not fraction:
+        return None
+    start = end
+    while end < len(text) and text[end] != "." and text[end] not in _DIGITS:
+        end += 1
+    unit = _UNITS.get(text[start:end])
+    significant = whole.lstrip("0") or "0"
+    if unit is None or len(significant) > 19 or int(significant) > 2**63:
+        return None
+    nanos = int(significant) * unit
+    if fraction:
+        # Go drops digits beyond what an int64 holds.
+        kept = fraction[:18]
+        nanos += int(int(kept) * unit / 10 ** len(kept))
+    return (nanos, end) if nanos <= 2**63 else None
+
+
+def _skip_digits(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _DIGITS:
+        at += 1
+    return at
+
+
 # Fields
 
 
@@ -189,16 +262,10 @@ def _zone_offset(value: Timestamp, zone: str) -> int:
 
 
 def _atoi(text: str) -> int:
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if not digits or not _DIGITS.issuperset(digits):
-        from krm_fn.lang.go.fmt import quote
-
-        raise EvaluationError(f"strconv.Atoi: parsing {quote(text)}: invalid syntax")
-    if len(digits.lstrip("0")) > 12:
-        from krm_fn.lang.go.fmt import quote
-
-        raise EvaluationError(f"strconv.Atoi: parsing {quote(text)}: value out of range")
-    return int(text)
+    number = atoi(text)
+    if number is None:
+        raise EvaluationError(number_error("Atoi", text))
+    return number
 
 
 def field(name: str, value: Timestamp, zone: str = "UTC") -> int:

@@ -21,7 +21,7 @@ from krm_fn.lang.cel.ast import (
     StructExpr,
 )
 from krm_fn.lang.cel.values import UInt
-from krm_fn.lang.go.strconv import format_double
+from krm_fn.lang.go.strconv import format_float
 
 _BINARY: Final = {
     "_||_": ("||", 1),
@@ -127,7 +127,7 @@ def _literal(value: object) -> tuple[str, int]:
     if isinstance(value, UInt):
         return f"{value.value}u", _MEMBER
     if isinstance(value, float):
-        text = format_double(value)
+        text = format_float(value)
         return (text if set(text) & set(".e") else f"{text}.0"), _MEMBER
     return str(value), _MEMBER
 

@@ -587,7 +587,7 @@ _SIZED: Final = frozenset({str, bytes, list, dict, ListView, MapView})
 
 def show(value: Any) -> str:
     """A value as Go prints it (`%v`) in messages."""
-    from krm_fn.lang.go.strconv import format_double
+    from krm_fn.lang.go.strconv import format_float
 
     kind = type(value)
     if kind is str:
@@ -595,7 +595,7 @@ def show(value: Any) -> str:
     if kind is bool:
         return "true" if value else "false"
     if kind is float:
-        return format_double(value)
+        return format_float(value)
     if kind is UInt:
         return str(value.value)
     if kind is Type:

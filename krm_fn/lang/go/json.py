@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from krm_fn import limits
 from krm_fn.errors import EvaluationError, LimitError
+from krm_fn.lang.go import strconv
 
 
 class NotJson(EvaluationError):
@@ -187,6 +188,21 @@ def _write(node: Node, parts: list[str]) -> None:
     parts.append("}")
 
 
+def float_text(value: float) -> str:
+    """The text of a float64 in Go's encoding/json: plain digits within [1e-6, 1e21).
+
+    The value must be finite. Source: encoding/json floatEncoder.
+    """
+    mantissa, exponent, negative = strconv.shortest_digits(value)
+    sign = "-" if negative else ""
+    if exponent is None:
+        raise ValueError("JSON has no NaN and no infinity")
+    if mantissa != "0" and (exponent < -6 or exponent >= 21):
+        point = "." + mantissa[1:] if len(mantissa) > 1 else ""
+        return f"{sign}{mantissa[0]}{point}e{'-' if exponent < 0 else '+'}{abs(exponent)}"
+    return sign + strconv.plain_digits(mantissa, exponent)
+
+
 def dump(value: Any) -> str:
     """A Python value as json.Marshal writes it, maps in the order that they have."""
     if type(value) is dict:
@@ -344,7 +360,5 @@ def _bad(char: str, where: str) -> str:
     first = chr(char.encode("utf-8", "surrogatepass")[0])
     quoted = {"'": r"'\''", '"': "'\"'"}.get(first)
     if quoted is None:
-        from krm_fn.lang.go.fmt import quote as go_quote
-
-        quoted = "'" + go_quote(first)[1:-1] + "'"
+        quoted = "'" + strconv.quote(first)[1:-1] + "'"
     return f"invalid character {quoted} {where}"

@@ -8,22 +8,12 @@ Source: Go's fmt package (print.go, format.go).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from krm_fn.errors import LimitError
-from krm_fn.lang.go.fmt import (
-    GoInt,
-    format_float,
-    is_nil,
-    kind_name,
-    quote,
-    quote_rune,
-    to_bytes,
-    to_float,
-    type_name,
-)
+from krm_fn.lang.go.strconv import format_float, quote, quote_rune
+from krm_fn.lang.go.values import GoInt, is_nil, kind_name, to_bytes, to_float, type_name
 
 _TOO_LARGE = 1_000_000
 
@@ -490,7 +480,7 @@ class _Printer:
         if precision is None and style in "feE":
             precision = 6
         self.room((precision or 0) + 400)
-        text = format_as(value, style, precision)
+        text = format_float(value, style, precision)
         if text[0] not in "+-":
             text = "+" + text
         if self.space and text[0] == "+" and not self.plus:
@@ -523,65 +513,6 @@ class _Printer:
         self.float(value.imag, verb, value)
         self.write("i)")
         self.plus = plus
-
-
-def format_as(value: float, style: str, precision: int | None) -> str:
-    """A float64 in one of the styles e E f g G b x X; the shortest digits without a precision.
-
-    Source: strconv.FormatFloat.
-    """
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "+Inf" if value > 0 else "-Inf"
-    match style:
-        case "b":
-            return _binary(value)
-        case "x" | "X":
-            text = _hexadecimal(value, precision)
-            return text.upper() if style == "X" else text
-        case "g" | "G":
-            if precision is None:
-                text = format_float(value)
-            else:
-                text = format(value, f".{max(precision, 1)}g")
-            return text.upper() if style == "G" else text
-        case _:
-            return format(value, f".{precision}{style}")
-
-
-def _binary(value: float) -> str:
-    sign = "-" if math.copysign(1, value) < 0 else ""
-    mantissa, exponent = math.frexp(abs(value))
-    if value == 0 or exponent < -1021:
-        return f"{sign}{int(math.ldexp(abs(value), 1074))}p-1074"
-    return f"{sign}{int(mantissa * (1 << 53))}p{exponent - 53:+d}"
-
-
-def _hexadecimal(value: float, precision: int | None) -> str:
-    sign = "-" if math.copysign(1, value) < 0 else ""
-    mantissa, exponent = math.frexp(abs(value))
-    # 1 bit before the point, 52 after it.
-    bits = int(mantissa * (1 << 53))
-    exponent = exponent - 1 if bits else 0
-    if precision is not None and precision < 13:
-        drop = 4 * (13 - precision)
-        half = 1 << (drop - 1)
-        rest = bits & ((1 << drop) - 1)
-        bits >>= drop
-        if rest > half or (rest == half and bits & 1):
-            bits += 1
-        bits <<= drop
-        if bits >> 53:
-            bits >>= 1
-            exponent += 1
-    fraction = format(bits & ((1 << 52) - 1), "013x")
-    if precision is None:
-        fraction = fraction.rstrip("0")
-    else:
-        fraction = fraction[:precision].ljust(precision, "0")
-    point = "." + fraction if fraction else ""
-    return f"{sign}0x{bits >> 52}{point}p{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
 def _with_point(text: str, style: str, precision: int | None) -> str:

@@ -12,7 +12,8 @@ import string
 from dataclasses import dataclass
 from typing import Final
 
-from krm_fn.lang.go.fmt import from_bytes, quote, to_bytes
+from krm_fn.lang.go.strconv import quote
+from krm_fn.lang.go.values import from_bytes, to_bytes
 
 _UNRESERVED: Final = string.ascii_letters + string.digits + "-_.~"
 _PLAIN_IN_PATH: Final = frozenset(_UNRESERVED + "$&+,/:;=@")

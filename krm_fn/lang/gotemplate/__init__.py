@@ -18,7 +18,7 @@ from typing import Any, Final
 from krm_fn import limits
 from krm_fn.errors import LimitError
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import GoInt, from_bytes, to_bytes
+from krm_fn.lang.go.values import GoInt, from_bytes, to_bytes
 from krm_fn.lang.gotemplate.functions import BUILTINS
 from krm_fn.lang.gotemplate.nodes import Program, Text
 from krm_fn.lang.gotemplate.parser import parse_program

@@ -10,8 +10,16 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import GoInt, GoUint8, from_bytes, kind_name, to_bytes, to_float, type_name
 from krm_fn.lang.go.printf import sprint, sprintf, sprintln
+from krm_fn.lang.go.values import (
+    GoInt,
+    GoUint8,
+    from_bytes,
+    kind_name,
+    to_bytes,
+    to_float,
+    type_name,
+)
 from krm_fn.lang.gotemplate.values import (
     Family,
     FunctionError,

@@ -15,8 +15,9 @@ from typing import Any, Final, Protocol
 
 from krm_fn import limits
 from krm_fn.errors import LimitError
-from krm_fn.lang.go import printf as goprintf
-from krm_fn.lang.go.fmt import GoInt, quote, type_name
+from krm_fn.lang.go import printf
+from krm_fn.lang.go.strconv import quote
+from krm_fn.lang.go.values import GoInt, type_name
 from krm_fn.lang.gotemplate.state import State
 from krm_fn.lang.gotemplate.tree import Frozen
 from krm_fn.lang.gotemplate.values import (
@@ -712,7 +713,7 @@ def _call(node: Identifier, command: Command | Operand, arguments: Sequence[Oper
         except RefusedError as error:
             reason = f"error calling {node.name}: {node.name} {error}"
             raise state.error(command, reason) from None
-        except (FunctionError, goprintf.UnprintableError) as error:
+        except (FunctionError, printf.UnprintableError) as error:
             raise state.error(command, f"error calling {node.name}: {error}") from None
         except LimitError as error:
             raise state.limit(command, error.message) from None
@@ -728,8 +729,8 @@ def _printed(state: State, node: Action, value: Any) -> str:
     if value is MISSING:
         return "<no value>"
     try:
-        return goprintf.sprint([indirect(value)], state.budget.output)
-    except goprintf.UnprintableError as error:
+        return printf.sprint([indirect(value)], state.budget.output)
+    except printf.UnprintableError as error:
         raise state.error(node, str(error)) from None
     except LimitError as error:
         raise state.limit(node, error.message) from None
@@ -738,7 +739,7 @@ def _printed(state: State, node: Action, value: Any) -> str:
 def _short(state: State, value: Any) -> str:
     """A value in an error's text."""
     try:
-        text = goprintf.sprint([value], state.budget.output)
-    except (goprintf.UnprintableError, LimitError):
+        text = printf.sprint([value], state.budget.output)
+    except (printf.UnprintableError, LimitError):
         return type_name(value)
     return text if len(text) <= 100 else text[:100] + "..."

@@ -9,13 +9,13 @@ Source: Go 1.18.0's text/template/parse/parse.go.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from typing import Any, Final
 
 from krm_fn import limits
 from krm_fn.errors import CompileError
-from krm_fn.lang.go.fmt import GoInt, from_bytes, to_bytes
+from krm_fn.lang.go.strconv import parse_float, read_integer, unquote, unquote_char
+from krm_fn.lang.go.values import GoInt
 from krm_fn.lang.gotemplate.lexer import Kind, Token, lex
 from krm_fn.lang.gotemplate.nodes import (
     Action,
@@ -390,10 +390,7 @@ class _Parser:
     # Literals
 
     def unquoted(self, token: Token) -> str:
-        if token.kind is Kind.RAW_STRING:
-            # Go drops carriage returns from raw strings.
-            return token.text[1:-1].replace("\r", "")
-        text = unquote(token.text[1:-1], '"')
+        text = unquote(token.text)
         if text is None:
             raise self.error("invalid syntax", token)
         return text
@@ -402,16 +399,16 @@ class _Parser:
         """A number in every type that it fits. Source: node.go newNumber."""
         text = token.text
         if token.kind is Kind.CHAR_CONSTANT:
-            char = unquote(text[1:-1], "'")
-            if char is None or len(char) != 1:
+            point = unquote_char(text)
+            if point is None:
                 raise self.error(f"malformed character constant: {text}", token)
-            code = GoInt(ord(char))
+            code = GoInt(point)
             return Literal(
                 token.pos, text, code, {"int": code, "uint": code, "float64": float(code)}
             )
         if token.kind is Kind.COMPLEX or text.endswith("i"):
             return self.complex(token)
-        integer = parse_integer(text)
+        integer = read_integer(text, 0)
         if integer is not None:
             if not -(1 << 63) <= integer < 1 << 64:
                 raise self.error(f'integer overflow: "{text}"', token)
@@ -471,85 +468,3 @@ def _is_empty(block: Block) -> bool:
         isinstance(each, Text) and not each.text.strip(" \t\n\v\f\r\x85\xa0")
         for each in block.statements
     )
-
-
-_INTEGER: Final = re.compile(
-    r"[+-]?(?:0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0(?:_?[0-7])*"
-    r"|[1-9](?:_?[0-9])*)"
-)
-_FLOAT: Final = re.compile(
-    r"[+-]?(?:[0-9](?:_?[0-9])*)?(?:\.(?:[0-9](?:_?[0-9])*)?)?(?:[eE][+-]?[0-9](?:_?[0-9])*)?"
-)
-_HEX_FLOAT: Final = re.compile(
-    r"([+-]?)0[xX]_?([0-9a-fA-F_]*)(?:\.([0-9a-fA-F_]*))?[pP]([+-]?[0-9_]+)"
-)
-
-
-def parse_integer(text: str) -> int | None:
-    """A Go integer literal with a sign, or None. Source: strconv.ParseInt with base 0."""
-    if len(text) > 100 or not _INTEGER.fullmatch(text):
-        return None
-    digits = text.replace("_", "")
-    body = digits.lstrip("+-")
-    if body[:2].lower() in ("0x", "0b", "0o"):
-        return int(digits, 0)
-    return int(digits, 8 if body.startswith("0") else 10)
-
-
-def parse_float(text: str) -> float | None:
-    """A Go floating-point literal, or None where it is none or out of range."""
-    if any(c in "xX" for c in text):
-        found = _HEX_FLOAT.fullmatch(text)
-        if not found or not (found[2] or found[3]):
-            return None
-        try:
-            number = float.fromhex(text.replace("_", ""))
-        except (OverflowError, ValueError):
-            return None
-        return number
-    if not _FLOAT.fullmatch(text) or not any(c.isdigit() for c in re.split("[eE]", text)[0]):
-        return None
-    number = float(text.replace("_", ""))
-    return None if math.isinf(number) else number
-
-
-_ESCAPE: Final = re.compile(
-    r"""\\(?:([abfnrtv\\'"])|x([0-9a-fA-F]{2})|([0-7]{3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))"""
-)
-_SIMPLE: Final = dict(zip("abfnrtv\\'\"", "\a\b\f\n\r\t\v\\'\"", strict=True))
-
-
-def unquote(body: str, mark: str) -> str | None:
-    """The text of a Go literal's inside, or None where an escape is wrong."""
-    if "\\" not in body:
-        return None if mark in body else body
-    parts: list[str] = []
-    at = 0
-    while at < len(body):
-        slash = body.find("\\", at)
-        if slash < 0:
-            parts.append(body[at:])
-            break
-        parts.append(body[at:slash])
-        found = _ESCAPE.match(body, slash)
-        if not found:
-            return None
-        simple, byte, octal, short, long = found.groups()
-        if simple is not None:
-            if simple in "'\"" and simple != mark:
-                return None
-            parts.append(_SIMPLE[simple])
-        elif byte is not None or octal is not None:
-            code = int(byte, 16) if byte is not None else int(octal, 8)
-            if code > 255:
-                return None
-            # In a text this is a byte, in a character constant a code point.
-            parts.append(chr(code) if mark == "'" else from_bytes(bytes([code])))
-        else:
-            code = int(short or long, 16)
-            if code > 0x10FFFF or 0xD800 <= code < 0xE000:
-                return None
-            parts.append(chr(code))
-        at = found.end()
-    text = "".join(parts)
-    return text if mark == "'" or text.isascii() else from_bytes(to_bytes(text))

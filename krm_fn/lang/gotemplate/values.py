@@ -13,7 +13,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, TypeVar
 
-from krm_fn.lang.go.fmt import GoInt, GoList, GoMap, to_float, type_name
+from krm_fn.lang.go.values import GoInt, GoList, GoMap, to_float, type_name
 from krm_fn.lang.gotemplate.tree import Frozen
 from krm_fn.values import MISSING
 

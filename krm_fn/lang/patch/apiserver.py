@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from krm_fn import limits, work
 from krm_fn.errors import EvaluationError, LimitError
-from krm_fn.lang.go.fmt import quote
-from krm_fn.lang.patch.kubemod import atoi, decode_segment
+from krm_fn.lang.go.strconv import atoi, number_error, quote
+from krm_fn.lang.patch.kubemod import decode_segment
 from krm_fn.values import MISSING, parts_of
 
 Operation = Mapping[str, Any]
@@ -270,7 +270,9 @@ class _Draft:
         else:
             number = atoi(key)
             if number is None:
-                raise _Failed(f"value was not a proper array index: '{key}': {_no_number(key)}")
+                raise _Failed(
+                    f"value was not a proper array index: '{key}': {number_error('Atoi', key)}"
+                )
             if not -(size + 1) <= number <= size:
                 raise _Failed(_invalid(number))
             at = number + size + 1 if number < 0 else number
@@ -364,7 +366,7 @@ def _index(container: Any, key: str) -> int:
     """The index of an element that is there. Raises _Failed."""
     number = atoi(key)
     if number is None:
-        raise _Failed(_no_number(key))
+        raise _Failed(number_error("Atoi", key))
     size = len(container)
     if not -size <= number < size:
         raise _Failed(_invalid(number))
@@ -373,12 +375,6 @@ def _index(container: Any, key: str) -> int:
 
 def _invalid(number: int) -> str:
     return f"Unable to access invalid index: {number}: invalid index referenced"
-
-
-def _no_number(key: str) -> str:
-    digits = key[1:] if key[:1] in ("+", "-") else key
-    why = "value out of range" if digits.isascii() and digits.isdigit() else "invalid syntax"
-    return f"strconv.Atoi: parsing {quote(key)}: {why}"
 
 
 def _same(a: Any, b: Any) -> bool:

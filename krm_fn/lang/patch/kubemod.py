@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from krm_fn import limits, work
 from krm_fn.errors import EvaluationError, LimitError
+from krm_fn.lang.go.strconv import atoi
 from krm_fn.values import MISSING, equal
 
 
@@ -342,18 +343,6 @@ def _given(value: Any) -> Any:
 def _enter(null: _Null) -> None:
     if not null.enterable:
         raise _Refused("the path leads through a null that an earlier operation put there")
-
-
-_ATOI: Final = re.compile(r"[+-]?[0-9]+")
-
-
-def atoi(text: str) -> int | None:
-    """The number that Go's strconv.Atoi reads, or None."""
-    # Nineteen digits are the most that fit; more would only be slow to read.
-    if not _ATOI.fullmatch(text) or len(text.lstrip("+-0")) > 19:
-        return None
-    number = int(text)
-    return number if -(1 << 63) <= number < 1 << 63 else None
 
 
 def decode_segment(segment: str) -> str:

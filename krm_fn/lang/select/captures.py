@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from krm_fn.lang.go.fmt import GoInt, quote
-from krm_fn.lang.select.values import parse_int
+from krm_fn.lang.go.strconv import parse_int, quote
+from krm_fn.lang.go.values import GoInt
 
 
 class Trail:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.go.fmt import GoInt
+from krm_fn.lang.go.values import GoInt
 from krm_fn.lang.select.values import UNDEFINED, byte_length, type_name
 
 Function = Callable[[Any], Any]

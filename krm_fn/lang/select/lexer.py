@@ -3,15 +3,13 @@
 The language has no token set of its own: KubeMod scans Go tokens, and after an operand it glues
 symbol characters together into an operator, in which `i` and `n` count as symbols because of the
 operator `in`. Both habits decide what compiles, so they are kept. This module knows no grammar.
-Source: ModRule specification, section 1.2; Go's text/scanner and strconv.Unquote.
+Source: ModRule specification, section 1.2; Go's text/scanner.
 """
 
 from __future__ import annotations
 
 import re
 from typing import Final, NamedTuple
-
-from krm_fn.lang.go.fmt import from_bytes, to_bytes
 
 EOF: Final = "EOF"
 IDENT: Final = "Ident"
@@ -28,13 +26,6 @@ _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _NUMBER: Final = re.compile(
     r"0[xX][0-9a-fA-F_]*(?P<hexpoint>\.[0-9a-fA-F_]*)?(?P<hexpower>[pP][+-]?[0-9_]*)?"
     r"|(?:0[oObB])?[0-9_]*(?P<point>\.[0-9_]*)?(?P<power>[eEpP][+-]?[0-9_]*)?"
-)
-_SIMPLE_ESCAPES: Final = {
-    "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\",
-}  # fmt: skip
-_ESCAPE: Final = re.compile(
-    r"\\(?:(?P<simple>[abfnrtv\\])|(?P<quote>['\"])|(?P<octal>[0-3][0-7]{2})"
-    r"|x(?P<byte>[0-9a-fA-F]{2})|u(?P<short>[0-9a-fA-F]{4})|U(?P<long>[0-9a-fA-F]{8}))"
 )
 
 
@@ -137,62 +128,3 @@ def line_and_column(source: str, position: int) -> tuple[int, int]:
     """Where a position is, both counted from 1."""
     before = source[:position]
     return before.count("\n") + 1, position - before.rfind("\n")
-
-
-def unquote(literal: str) -> str | None:
-    """The text of a string, raw string or char literal; None where Go's Unquote refuses it.
-
-    A char literal may hold one character or none. Bytes that are no UTF-8 become surrogate escapes.
-    """
-    quote = literal[0]
-    if len(literal) < 2 or literal[-1] != quote:
-        return None
-    body = literal[1:-1]
-    if quote == "`":
-        return body.replace("\r", "")
-    if "\n" in body:
-        return None
-    parts = _unescape(body, quote) if "\\" in body else [body]
-    if parts is None:
-        return None
-    if quote == "'" and (len(parts) > 1 or len(parts[0]) > 1):
-        return None
-    return _join(parts)
-
-
-def _unescape(body: str, quote: str) -> list[str] | None:
-    """The characters of an escaped body, one an element; None where an escape is not allowed."""
-    parts: list[str] = []
-    position = 0
-    while position < len(body):
-        if body[position] != "\\":
-            parts.append(body[position])
-            position += 1
-            continue
-        escape = _ESCAPE.match(body, position)
-        character = _character(escape, quote) if escape else None
-        if escape is None or character is None:
-            return None
-        parts.append(character)
-        position = escape.end()
-    return parts
-
-
-def _join(parts: list[str]) -> str:
-    """The text of the parts; escaped bytes that are UTF-8 together become their character."""
-    text = "".join(parts)
-    if any("\udc80" <= part <= "\udcff" for part in parts):
-        return from_bytes(to_bytes(text))
-    return text
-
-
-def _character(escape: re.Match[str], quote: str) -> str | None:
-    if escape["simple"]:
-        return _SIMPLE_ESCAPES[escape["simple"]]
-    if escape["quote"]:
-        return quote if escape["quote"] == quote else None
-    if escape["octal"] or escape["byte"]:
-        byte = int(escape["octal"], 8) if escape["octal"] else int(escape["byte"], 16)
-        return chr(byte) if byte < 0x80 else chr(0xDC00 + byte)
-    point = int(escape["short"] or escape["long"], 16)
-    return None if point > 0x10FFFF or 0xD800 <= point < 0xE000 else chr(point)

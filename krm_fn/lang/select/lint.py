@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from krm_fn.errors import CompileError
+from krm_fn.lang.go.strconv import parse_float
 from krm_fn.lang.select.lexer import line_and_column
 from krm_fn.lang.select.nodes import Array, Call, Constant, Node, Variable
 from krm_fn.lang.select.operators import Binary, Prefix
 from krm_fn.lang.select.paths import Child, Filter, Path, Slice
 from krm_fn.lang.select.tree import Syntax, walk
-from krm_fn.lang.select.values import parse_float
 
 
 class Lint(NamedTuple):

@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.errors import EvaluationError
+from krm_fn.lang.go.strconv import parse_int
 from krm_fn.lang.select.captures import Trail, key_text
 from krm_fn.lang.select.functions import FUNCTIONS, Function
 from krm_fn.lang.select.run import Closure, Run, text_of
 from krm_fn.lang.select.tree import Syntax
-from krm_fn.lang.select.values import parse_int
 
 if TYPE_CHECKING:
     from krm_fn.lang.select.paths import Path

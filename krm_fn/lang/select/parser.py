@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from krm_fn.errors import CompileError
+from krm_fn.lang.go.strconv import parse_float, parse_int, unquote
 from krm_fn.lang.select.functions import FUNCTIONS
 from krm_fn.lang.select.lexer import (
     CHAR,
@@ -25,7 +26,6 @@ from krm_fn.lang.select.lexer import (
     Lexer,
     Token,
     line_and_column,
-    unquote,
 )
 from krm_fn.lang.select.nodes import (
     Array,
@@ -52,7 +52,6 @@ from krm_fn.lang.select.paths import (
     Union,
     Wildcard,
 )
-from krm_fn.lang.select.values import parse_float, parse_int
 from krm_fn.limits import EXPRESSION_NESTING
 
 _CONDITIONAL: Final = "?"

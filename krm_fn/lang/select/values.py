@@ -9,11 +9,11 @@ Source: ModRule specification, sections 1.6 and 1.9; Go's strconv and reflect pa
 from __future__ import annotations
 
 import math
-import re
 from typing import Any, Final
 
-from krm_fn.lang.go.fmt import GoInt, to_bytes
-from krm_fn.lang.go.fmt import to_float as number_to_float
+from krm_fn.lang.go.strconv import parse_float
+from krm_fn.lang.go.values import GoInt, to_bytes
+from krm_fn.lang.go.values import to_float as number_to_float
 
 
 class Undefined:
@@ -36,52 +36,6 @@ UNDEFINED: Final = Undefined()
 
 _INT64_MIN: Final = -(1 << 63)
 _INT64_MAX: Final = (1 << 63) - 1
-
-# Possessive, so that a long text that is almost a number is not tried in every way.
-_DECIMAL: Final = re.compile(
-    r"[+-]?(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][+-]?[0-9_]++)?"
-)
-_HEXADECIMAL: Final = re.compile(
-    r"[+-]?0[xX](?:[0-9a-fA-F_]++(?:\.[0-9a-fA-F_]*+)?|\.[0-9a-fA-F][0-9a-fA-F_]*+)"
-    r"[pP][+-]?[0-9_]++"
-)
-_SPECIAL: Final = re.compile(r"[+-]?inf(?:inity)?|nan", re.IGNORECASE | re.ASCII)
-_BAD_UNDERSCORE: Final = re.compile(r"_(?![0-9])|(?<![0-9])_")
-_BAD_HEXADECIMAL_UNDERSCORE: Final = re.compile(r"_(?![0-9a-fA-F])|(?<![0-9a-fA-FxX])_")
-_FLOAT_STARTS: Final = frozenset("+-.0123456789iInN")
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-
-
-def parse_float(text: str) -> float | None:
-    """The float that Go's strconv.ParseFloat reads, or None where it refuses the text."""
-    if text[:1] not in _FLOAT_STARTS:
-        return None
-    if _DECIMAL.fullmatch(text):
-        if "_" in text:
-            if _BAD_UNDERSCORE.search(text):
-                return None
-            text = text.replace("_", "")
-        number = float(text)
-    elif _HEXADECIMAL.fullmatch(text):
-        if _BAD_HEXADECIMAL_UNDERSCORE.search(text):
-            return None
-        try:
-            number = float.fromhex(text.replace("_", ""))
-        except OverflowError:
-            return None
-    elif _SPECIAL.fullmatch(text):
-        return float(text)
-    else:
-        return None
-    return None if math.isinf(number) else number
-
-
-def parse_int(text: str) -> int | None:
-    """The int that Go's strconv.Atoi reads, or None where it refuses the text."""
-    if len(text) > 64 or not _INTEGER.fullmatch(text):
-        return None
-    number = int(text)
-    return number if _INT64_MIN <= number <= _INT64_MAX else None
 
 
 def to_float(value: Any) -> float | None:

@@ -40,7 +40,7 @@ from krm_fn.kube.served import Served
 from krm_fn.lang.cel import Duration, Environment, Optional, Timestamp, UInt, types
 from krm_fn.lang.cel import values as v
 from krm_fn.lang.cel.times import format_timestamp
-from krm_fn.lang.go.strconv import format_double
+from krm_fn.lang.go.strconv import format_float
 
 RETURNS: dict[str, list[types.Type]] = {
     "Object": [OBJECT],
@@ -160,7 +160,7 @@ def _answer(question: authz.Question) -> authz.Decision:
 
 
 def _double(value: float) -> str:
-    return "-0" if value == 0 and math.copysign(1, value) < 0 else format_double(value)
+    return "-0" if value == 0 and math.copysign(1, value) < 0 else format_float(value)
 
 
 def _duration(nanos: int) -> str:

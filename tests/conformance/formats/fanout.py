@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from formats import Verdict
 from formats.select import encode, plain
 from krm_fn.errors import CompileError, EvaluationError
-from krm_fn.lang.go.fmt import GoInt
+from krm_fn.lang.go.values import GoInt
 from krm_fn.lang.select import compile_fanout, expand_path
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from formats import Verdict
 from krm_fn.errors import CompileError, EvaluationError
-from krm_fn.lang.go.fmt import GoInt
+from krm_fn.lang.go.values import GoInt
 from krm_fn.lang.select import UNDEFINED, compile_select
 from krm_fn.lang.select.dates import Time
 

@@ -15,7 +15,7 @@ from typing import Any
 from formats import Verdict
 from krm_fn.dialects.modrule.keyparts import expand_key_parts
 from krm_fn.errors import CompileError, EvaluationError
-from krm_fn.lang.go.fmt import GoInt, to_bytes
+from krm_fn.lang.go.values import GoInt, to_bytes
 from krm_fn.lang.gotemplate import Pointer, Sources, Struct, parse
 
 DECISIONS: list[tuple[Callable[[dict[str, Any]], bool], str, str]] = []

@@ -18,9 +18,9 @@ from krm_fn import limits
 from krm_fn.dialects.kubewarden.codec import jsontext, patching, yamltext
 from krm_fn.dialects.kubewarden.runtime.wasi import EPOCH
 from krm_fn.errors import KrmFnError
-from krm_fn.lang.go.fmt import GoInt
 from krm_fn.lang.go.printf import UnprintableError, sprintf
 from krm_fn.lang.go.regexp import compile_regex
+from krm_fn.lang.go.values import GoInt
 
 
 class BuiltinError(Exception):

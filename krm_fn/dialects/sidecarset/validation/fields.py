@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from krm_fn.lang.go.fmt import format_float, quote
+from krm_fn.lang.go.strconv import format_float, quote
 
 
 class Printed(str):

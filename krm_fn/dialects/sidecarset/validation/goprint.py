@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from krm_fn.dialects.sidecarset.validation.fields import Printed
 from krm_fn.kube.quantity import BINARY, DECIMAL, EXPONENT, Quantity
-from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.go.strconv import quote
 from krm_fn.values import Json
 
 ADDRESS = "<ptr>"

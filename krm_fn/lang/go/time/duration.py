@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar, Final
 
-from krm_fn.lang.go.fmt import GoInt64
+from krm_fn.lang.go.values import GoInt64
 from krm_fn.lang.gotemplate.values import FunctionError, Methods, NamedInt, Type
 
 MICROSECOND: Final = 1_000

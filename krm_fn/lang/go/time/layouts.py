@@ -11,7 +11,7 @@ import calendar
 import re
 from typing import Final, NamedTuple
 
-from krm_fn.lang.go.fmt import from_bytes, to_bytes
+from krm_fn.lang.go.values import from_bytes, to_bytes
 
 DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 MONTHS: Final = (

@@ -12,9 +12,9 @@ from datetime import date, datetime
 from typing import Any, ClassVar, Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import GoInt, GoInt64
 from krm_fn.lang.go.time import layouts
 from krm_fn.lang.go.time.duration import DURATION, SECOND, Duration, clamped
+from krm_fn.lang.go.values import GoInt, GoInt64
 from krm_fn.lang.gotemplate.values import TYPES, FunctionError, Methods, NamedInt, Object, Type
 
 _INT64: Final = 1 << 63

@@ -16,7 +16,7 @@ from typing import Final
 
 from krm_fn import limits
 from krm_fn.errors import CompileError
-from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.go.strconv import quote
 from krm_fn.lang.gotemplate.functions import BUILTINS
 from krm_fn.lang.gotemplate.html.contexts import (
     AFTER_NAME,

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import to_bytes
 from krm_fn.lang.go.json import dump
 from krm_fn.lang.go.printf import sprint
+from krm_fn.lang.go.values import to_bytes
 from krm_fn.lang.gotemplate.html.attributes import PLAIN, attribute_kind
 from krm_fn.lang.gotemplate.html.transitions import decode_css
 from krm_fn.lang.gotemplate.values import Family, Object, indirect

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from krm_fn.lang.go.fmt import quote
+from krm_fn.lang.go.strconv import quote
 from krm_fn.lang.gotemplate.html import attributes
 from krm_fn.lang.gotemplate.html.contexts import (
     AFTER_NAME,

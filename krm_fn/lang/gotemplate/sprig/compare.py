@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import is_nil, kind_name, to_bytes, to_float, type_name
+from krm_fn.lang.go.values import is_nil, kind_name, to_bytes, to_float, type_name
 from krm_fn.lang.gotemplate.values import Object, Pointer
 
 

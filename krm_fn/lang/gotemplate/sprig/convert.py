@@ -6,13 +6,12 @@ Source: Sprig's strings.go and defaults.go; github.com/spf13/cast 1.3.1.
 from __future__ import annotations
 
 import math
-import re
 from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import GoInt, GoList, kind_name, to_float
 from krm_fn.lang.go.printf import sprint
-from krm_fn.lang.gotemplate.parser import parse_float, parse_integer
+from krm_fn.lang.go.strconv import parse_float, parse_int
+from krm_fn.lang.go.values import GoInt, GoList, kind_name, to_float
 from krm_fn.lang.gotemplate.values import FunctionError, NamedInt, Object, Pointer, indirect
 
 _INT64: Final = 1 << 63
@@ -81,12 +80,8 @@ def to_int64(value: Any) -> int:
         inside = math.isfinite(number) and -(2.0**63) <= number < 2.0**63
         return int(number) if inside else -_INT64
     if kind is str:
-        parsed = parse_integer(value)
-        return parsed if parsed is not None and -_INT64 <= parsed < _INT64 else 0
+        return parse_int(value, 0) or 0
     return 0
-
-
-_SPECIAL: Final = re.compile(r"(?i)([+-]?)inf(?:inity)?|nan")
 
 
 def to_float64(value: Any) -> float:
@@ -94,12 +89,7 @@ def to_float64(value: Any) -> float:
     value = indirect(value)
     kind = type(value)
     if kind is str:
-        special = _SPECIAL.fullmatch(value)
-        if special:
-            return float(value)
-        # A number's text has no leading zeros that matter, but it may have many.
-        parsed = parse_float(value)
-        return 0.0 if parsed is None else parsed
+        return parse_float(value) or 0.0
     if isinstance(value, NamedInt):
         return 0.0
     if kind in (bool, int, float) or isinstance(value, GoInt):

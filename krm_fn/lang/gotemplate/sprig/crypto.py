@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import from_bytes, is_nil, to_bytes
+from krm_fn.lang.go.values import from_bytes, is_nil, to_bytes
 from krm_fn.lang.gotemplate.sprig.convert import strval
 from krm_fn.lang.gotemplate.sprig.encodings import wrong_base64
 from krm_fn.lang.gotemplate.values import TYPES, Family, FunctionError, Object, RefusedError, Type

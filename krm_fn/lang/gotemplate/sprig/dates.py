@@ -12,7 +12,6 @@ import re
 from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import GoInt, GoInt64
 from krm_fn.lang.go.time.duration import (
     HOUR,
     MINUTE,
@@ -30,6 +29,7 @@ from krm_fn.lang.go.time.times import (
     unix,
 )
 from krm_fn.lang.go.time.zones import NoZonesError, load_zone, zone_at
+from krm_fn.lang.go.values import GoInt, GoInt64
 from krm_fn.lang.gotemplate.sources import Draws
 from krm_fn.lang.gotemplate.sprig.convert import wrap_int64
 from krm_fn.lang.gotemplate.values import TYPES, Family, FunctionError, RefusedError

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import GoList, GoMap, is_nil, type_name
+from krm_fn.lang.go.values import GoList, GoMap, is_nil, type_name
 from krm_fn.lang.gotemplate.sprig.convert import is_empty, string_list, strval
 from krm_fn.lang.gotemplate.values import Family, FunctionError, Pointer
 

@@ -12,7 +12,7 @@ import zlib
 from typing import Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import from_bytes, to_bytes
+from krm_fn.lang.go.values import from_bytes, to_bytes
 from krm_fn.lang.gotemplate.values import Family
 
 FUNCTIONS: Final = Family()

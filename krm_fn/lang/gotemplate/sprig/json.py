@@ -14,7 +14,8 @@ from typing import Any, Final
 from krm_fn import limits
 from krm_fn.errors import LimitError
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import GoInt, format_json_float, is_nil, to_float
+from krm_fn.lang.go.json import float_text
+from krm_fn.lang.go.values import GoInt, is_nil, to_float
 from krm_fn.lang.gotemplate.values import FunctionError, Object, Struct
 
 _SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -114,7 +115,7 @@ def _number(value: float) -> str:
     if not math.isfinite(number):
         shown = "NaN" if math.isnan(number) else "+Inf" if number > 0 else "-Inf"
         raise FunctionError(f"json: unsupported value: {shown}")
-    return format_json_float(number)
+    return float_text(number)
 
 
 class DecodeError(Exception):

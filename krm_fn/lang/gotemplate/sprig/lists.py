@@ -9,7 +9,7 @@ import math
 from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import GoInt, GoList, type_name
+from krm_fn.lang.go.values import GoInt, GoList, type_name
 from krm_fn.lang.gotemplate.sprig.compare import deep_equal
 from krm_fn.lang.gotemplate.sprig.convert import elements, is_empty, to_int64, wrap_int64
 from krm_fn.lang.gotemplate.values import Family, FunctionError, nil_list

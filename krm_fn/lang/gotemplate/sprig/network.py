@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import kind_name, quote
+from krm_fn.lang.go.strconv import quote
 from krm_fn.lang.go.url import URL, UrlError, parse_url
+from krm_fn.lang.go.values import kind_name
 from krm_fn.lang.gotemplate.values import Family, FunctionError, RefusedError
 
 FUNCTIONS: Final = Family()

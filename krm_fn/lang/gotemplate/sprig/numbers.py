@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from krm_fn.errors import LimitError
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import GoInt, GoInt64, format_float
+from krm_fn.lang.go.strconv import format_float
+from krm_fn.lang.go.values import GoInt, GoInt64
 from krm_fn.lang.gotemplate.sprig.convert import strval, to_float64, to_int64, wrap_int64
 from krm_fn.lang.gotemplate.values import Family, FunctionError
 

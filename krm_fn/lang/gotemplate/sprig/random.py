@@ -13,7 +13,7 @@ import uuid
 from typing import Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import GoInt
+from krm_fn.lang.go.values import GoInt
 from krm_fn.lang.gotemplate.sources import Draws
 from krm_fn.lang.gotemplate.sprig.convert import wrap_int64
 from krm_fn.lang.gotemplate.values import Family, FunctionError

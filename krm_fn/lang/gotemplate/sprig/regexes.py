@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from krm_fn.errors import CompileError
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import GoList, from_bytes, to_bytes
 from krm_fn.lang.go.regexp import compile_regex
+from krm_fn.lang.go.values import GoList, from_bytes, to_bytes
 from krm_fn.lang.gotemplate.sprig.convert import string_list
 from krm_fn.lang.gotemplate.values import Family, FunctionError, nil_list
 

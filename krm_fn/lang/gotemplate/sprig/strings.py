@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import GoList, GoMap, from_bytes, quote, to_bytes
+from krm_fn.lang.go.strconv import quote
+from krm_fn.lang.go.values import GoList, GoMap, from_bytes, to_bytes
 from krm_fn.lang.gotemplate.sprig.convert import string_list, strings_of, strval
 from krm_fn.lang.gotemplate.values import Family, FunctionError, nil_list
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import kind_name, type_name
+from krm_fn.lang.go.values import kind_name, type_name
 from krm_fn.lang.gotemplate.sprig.compare import deep_equal
 from krm_fn.lang.gotemplate.values import Family
 

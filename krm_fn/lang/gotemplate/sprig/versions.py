@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from krm_fn.errors import LimitError
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.fmt import GoInt, GoUint64, quote, to_bytes
 from krm_fn.lang.go.regexp import compile_regex
+from krm_fn.lang.go.strconv import quote
+from krm_fn.lang.go.values import GoInt, GoUint64, to_bytes
 from krm_fn.lang.gotemplate.values import TYPES, Family, FunctionError, Methods, Object, Type
 
 FUNCTIONS: Final = Family()

@@ -5,72 +5,18 @@ from typing import Any
 import pytest
 
 from krm_fn.errors import LimitError
-from krm_fn.lang.go.fmt import (
+from krm_fn.lang.go.fmt import format_value
+from krm_fn.lang.go.printf import UnprintableError, sprint, sprintf, sprintln
+from krm_fn.lang.go.values import (
     GoInt,
-    GoInt64,
     GoList,
     GoMap,
-    GoUint8,
-    format_value,
-    from_bytes,
-    kind_name,
-    quote,
-    quote_rune,
-    to_bytes,
-    type_name,
 )
-from krm_fn.lang.go.printf import UnprintableError, sprint, sprintf, sprintln
-
-
-@pytest.mark.parametrize(
-    ("value", "type_text", "kind"),
-    [
-        (None, "<nil>", "invalid"),
-        (True, "bool", "bool"),
-        (1, "float64", "float64"),
-        (1.5, "float64", "float64"),
-        (GoInt(1), "int", "int"),
-        (GoInt64(1), "int64", "int64"),
-        (GoUint8(1), "uint8", "uint8"),
-        ("a", "string", "string"),
-        ([1], "[]interface {}", "slice"),
-        (GoList(["a"], "[]string"), "[]string", "slice"),
-        ({}, "map[string]interface {}", "map"),
-        (GoMap({}, "map[string]string"), "map[string]string", "map"),
-    ],
-)
-def test_values_know_their_go_type_and_kind(value: Any, type_text: str, kind: str) -> None:
-    assert (type_name(value), kind_name(value)) == (type_text, kind)
 
 
 def test_typed_lists_and_maps_print_as_plain_ones() -> None:
     assert format_value(GoList([GoInt(1000000)], "[]int")) == "[1000000]"
     assert format_value(GoMap({"b": "y", "a": "x"})) == "map[a:x b:y]"
-
-
-def test_bytes_that_are_no_text_survive_and_join_again() -> None:
-    halves = [from_bytes("日".encode()[:1]), from_bytes("日".encode()[1:])]
-    assert from_bytes(to_bytes("".join(halves))) == "日"
-    assert to_bytes("\ud800") == "\ufffd".encode()
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('say "hi"', r'"say \"hi\""'),
-        ("tab\t", r'"tab\t"'),
-        ("\x00\x7f\u200b", r'"\x00\x7f\u200b"'),
-        ("é日", '"é日"'),
-        (from_bytes(b"\xff"), r'"\xff"'),
-    ],
-)
-def test_quote_escapes_as_go_does(text: str, expected: str) -> None:
-    assert quote(text) == expected
-
-
-def test_quote_can_keep_to_ascii() -> None:
-    assert quote("é\U0001f600", ascii_only=True) == r'"\u00e9\U0001f600"'
-    assert quote_rune(ord("'")) == r"'\''"
 
 
 @pytest.mark.parametrize(

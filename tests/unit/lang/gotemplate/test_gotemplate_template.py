@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from krm_fn.errors import CompileError, EvaluationError, LimitError
-from krm_fn.lang.go.fmt import GoInt
+from krm_fn.lang.go.values import GoInt
 from krm_fn.lang.gotemplate import Pointer, Sources, Struct, parse
 
 DOCUMENT: dict[str, Any] = {

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.go.fmt import GoInt
+from krm_fn.lang.go.values import GoInt
 from krm_fn.lang.select import Selected, compile_fanout, expand_path
 
 DOCUMENT = {

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.lang.select.lexer import EOF, Lexer, line_and_column, unquote
+from krm_fn.lang.select.lexer import EOF, Lexer, line_and_column
 
 
 def kinds(text: str) -> list[str]:
@@ -56,31 +56,6 @@ def test_operator_characters_are_glued_with_i_and_n_among_them() -> None:
     lexer = Lexer("==nix")
     assert lexer.scan().kind == "="
     assert lexer.scan_operator_rest() == "=ni"
-
-
-@pytest.mark.parametrize(
-    ("literal", "expected"),
-    [
-        (r'"a\tb\x41\101\u00f1\U0001F642"', "a\tbAAñ🙂"),
-        (r'"\303\251"', "é"),
-        (r'"\xff"', "\udcff"),
-        ("`a\\n\r`", "a\\n"),
-        ("'x'", "x"),
-        ("''", ""),
-        (r"'\''", "'"),
-        ('"日本"', "日本"),
-    ],
-)
-def test_a_literal_that_go_unquotes_has_its_text(literal: str, expected: str) -> None:
-    assert unquote(literal) == expected
-
-
-@pytest.mark.parametrize(
-    "literal",
-    ["'ab'", r'"\q"', r'"\'"', r'"\ud800"', r'"\U00110000"', '"a\nb"', '"a', '"', r'"\"', "`a"],
-)
-def test_a_literal_that_go_refuses_has_none(literal: str) -> None:
-    assert unquote(literal) is None
 
 
 def test_positions_count_from_one() -> None:

@@ -7,58 +7,8 @@ from typing import Any
 
 import pytest
 
-from krm_fn.lang.go.fmt import GoInt
-from krm_fn.lang.select.values import (
-    UNDEFINED,
-    byte_length,
-    parse_float,
-    parse_int,
-    to_bool,
-    to_float,
-    to_int64,
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("10", 10.0),
-        ("+10", 10.0),
-        ("1_0", 10.0),
-        (".5", 0.5),
-        ("5.", 5.0),
-        ("1e1", 10.0),
-        ("0x1p3", 8.0),
-        ("0x_1.8p1", 3.0),
-        ("1e-400", 0.0),
-        ("-Infinity", -math.inf),
-        ("INF", math.inf),
-    ],
-)
-def test_a_text_reads_as_a_float_where_go_reads_it(text: str, expected: float) -> None:
-    assert parse_float(text) == expected
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", " 1", "1 ", "1__0", "_1", "1_", "1_e5", "1e_5", "0x10", "0b1", "1e400", "0x1p9999",
-     "+nan", "infinit", "١٠", "1f", "ten", "0x1_p1", "."],
-)  # fmt: skip
-def test_a_text_is_no_float_where_go_refuses_it(text: str) -> None:
-    assert parse_float(text) is None
-
-
-def test_nan_is_read_in_any_case() -> None:
-    assert math.isnan(parse_float("nAn") or 0)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("007", 7), ("+5", 5), ("-1", -1), ("9223372036854775807", 2**63 - 1),
-     ("9223372036854775808", None), ("1_0", None), ("", None), ("1.0", None), ("٣", None)],
-)  # fmt: skip
-def test_integers_are_read_as_by_atoi(text: str, expected: int | None) -> None:
-    assert parse_int(text) == expected
+from krm_fn.lang.go.values import GoInt
+from krm_fn.lang.select.values import UNDEFINED, byte_length, to_bool, to_float, to_int64
 
 
 @pytest.mark.parametrize("value", [None, True, [], {}])
