@@ -41,3 +41,7 @@ class Request(NamedTuple):
     uid: str = ""
     workload: Head | None = None
     """The object whose template this Pod is of: labels that its controller adds are not known."""
+    subresource: str = ""
+    """The part of the resource that is asked for, such as `ephemeralcontainers`."""
+    written: Json | None = None
+    """The object before it was decoded, which drops what is empty; None once a rule changed it."""

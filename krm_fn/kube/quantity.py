@@ -67,10 +67,14 @@ class Quantity(NamedTuple):
 
     def rounded(self) -> Quantity:
         """Rounded up, away from zero, to thousandths, as values of a resource list are."""
-        if self.scale >= _MILLI:
+        return self.rounded_to(_MILLI)
+
+    def rounded_to(self, scale: int) -> Quantity:
+        """Rounded up, away from zero, to a multiple of 10**`scale`."""
+        if self.scale >= scale:
             return self if not self.exact else self._replace(text="")
-        number = _shifted_up(self.number, _MILLI - self.scale)
-        return Quantity(number, _MILLI, self.format, "", self.exact)
+        number = _shifted_up(self.number, scale - self.scale)
+        return Quantity(number, scale, self.format, "", self.exact)
 
     def plus(self, other: Quantity) -> Quantity:
         """The sum, in the format of this quantity, or of the other one where this is zero."""
@@ -82,6 +86,23 @@ class Quantity(NamedTuple):
     def is_more_than(self, other: Quantity) -> bool:
         scale = min(self.scale, other.scale)
         return self._at(scale) > other._at(scale)
+
+    def minus(self, other: Quantity) -> Quantity:
+        """The difference, in the format that a sum would have."""
+        return self.plus(other._replace(number=-other.number))
+
+    def scaled(self, scale: int) -> int:
+        """The number of 10**`scale`, rounded up, as an int64: one that is too large is 0, or wraps.
+
+        Source: `Quantity.ScaledValue`.
+        """
+        if self.scale >= scale:
+            number = self._at(scale)
+        else:
+            number = _shifted_up(self.number, scale - self.scale)
+        if abs(number) < _INT64:
+            return number
+        return (number + _INT64) % (2 * _INT64) - _INT64 if self.exact else 0
 
     def _at(self, scale: int) -> int:
         return int(self.number * 10 ** (self.scale - scale))

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from krm_fn.kube.quantity import parse
 from krm_fn.kube.schema import KindSchema
 from krm_fn.kube.served.autoscalers import IN_STATUS
 from krm_fn.kube.served.plan import Plan
+from krm_fn.kube.served.qos import quality_of
 from krm_fn.values import MISSING, Json
 
 _GENERATION: Final = frozenset(
@@ -225,8 +225,7 @@ def _pod(out: Json, served: Json, creation: Creation) -> Json:
 
     Source: pkg/registry/core/pod/strategy.go PrepareForCreate.
     """
-    written = served["status"].get("qosClass")
-    quality = written or _quality(out["spec"], creation.release)
+    quality = quality_of(served, creation.release)
     out = _with(out, "status", {"phase": "Pending", "qosClass": quality})
     labels = out["metadata"].get("labels", {})
     if out["spec"].get("affinity"):
@@ -341,52 +340,3 @@ _STRATEGIES: Final[dict[tuple[str, str], Strategy]] = {
     ("batch", "Job"): _job,
     ("certificates.k8s.io", "CertificateSigningRequest"): _signing_request,
 }
-
-
-# ------------------------------------------------------------------------- a Pod's class of service
-
-
-def _quality(spec: Json, release: tuple[int, int]) -> str:
-    """A Pod's class of service. Source: pkg/apis/core/helper/qos."""
-    whole = spec.get("resources") if release >= _POD_RESOURCES else None
-    if whole:
-        parts = [{"resources": whole}]
-    else:
-        parts = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
-    guaranteed = True
-    total: dict[str, set[str]] = {"requests": set(), "limits": set()}
-    for part in parts:
-        given = {which: _positive(part["resources"].get(which) or {}) for which in total}
-        for which, names in total.items():
-            names.update(given[which])
-        if part["resources"].get("limits") or not whole:
-            guaranteed = guaranteed and len(given["limits"]) == len(_COMPUTE)
-    if not total["requests"] and not total["limits"]:
-        return "BestEffort"
-    return "Guaranteed" if guaranteed and _sums_are_equal(parts) else "Burstable"
-
-
-_POD_RESOURCES: Final = (1, 34)
-"""Since when the gate PodLevelResources is on."""
-
-_COMPUTE: Final = ("cpu", "memory")
-
-
-def _positive(quantities: dict[str, Any]) -> list[str]:
-    return [name for name in _COMPUTE if name in quantities and parse(quantities[name]).number > 0]
-
-
-def _sums_are_equal(containers: list[Json]) -> bool:
-    """Whether the containers together request of everything what they are limited to."""
-    for name in _COMPUTE:
-        sums = []
-        for which in ("requests", "limits"):
-            texts = [one["resources"].get(which, {}).get(name) for one in containers]
-            quantities = [parse(text) for text in texts if text is not None]
-            total = parse("0")
-            for quantity in quantities:
-                total = total.plus(quantity)
-            sums.append(total)
-        if sums[0].is_more_than(sums[1]) or sums[1].is_more_than(sums[0]):
-            return False
-    return True

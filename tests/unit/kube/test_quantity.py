@@ -113,3 +113,47 @@ def test_quantities_add_up_in_the_format_of_the_first_that_is_not_zero(
 def test_quantities_compare_by_value() -> None:
     assert parse("1Gi").is_more_than(parse("1G"))
     assert not parse("1000m").is_more_than(parse("1"))
+
+
+INTEGERS = [
+    ("0", 0, 0),
+    ("1", 1, 1000),
+    ("100m", 1, 100),
+    ("1.5", 2, 1500),
+    ("1n", 1, 1),
+    ("-1.5", -2, -1500),
+    ("1500u", 1, 2),
+    ("1Gi", 1073741824, 1073741824000),
+    ("1.000000001Gi", 1073741826, 1073741825074),
+    ("10E", 0, 0),
+    ("9E", 9000000000000000000, 0),
+    ("8Ei", 9223372036854775807, -1000),
+    ("1e30", 0, 0),
+    ("9999999999999999999", -8446744073709551617, 1864712049423023128),
+    ("9223372036854775.8079", 9223372036854776, -9223372036854775808),
+]
+"""What k8s.io/apimachinery v0.36.3 returns as Value and MilliValue."""
+
+
+@pytest.mark.parametrize(("text", "whole", "milli"), INTEGERS)
+def test_a_quantity_is_rounded_up_to_an_int64_and_overflows_as_in_go(
+    text: str, whole: int, milli: int
+) -> None:
+    assert (parse(text).scaled(0), parse(text).scaled(-3)) == (whole, milli)
+
+
+DIFFERENCES = [
+    ("1", "300m", "700m"),
+    ("1Gi", "512Mi", "512Mi"),
+    ("1Gi", "1G", "73741824"),
+    ("0", "1Ki", "-1Ki"),
+    ("1k", "1Ki", "-24"),
+    ("300m", "1", "-700m"),
+]
+
+
+@pytest.mark.parametrize(("a", "b", "difference"), DIFFERENCES)
+def test_quantities_are_subtracted_in_the_format_of_the_first_that_is_not_zero(
+    a: str, b: str, difference: str
+) -> None:
+    assert str(parse(a).minus(parse(b))) == difference
