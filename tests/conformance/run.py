@@ -1,8 +1,9 @@
 """Run vector files against this project: `python tests/conformance/run.py [--format NAME] FILE...`
 
 A vector file holds one JSON object a line: inputs, and the answer observed on the real system. Its
-format is the file's stem up to the first `-` or `.`, unless --format names one; each format is one
-module in `formats/` with a function `check(case)` that returns a `Verdict`.
+format is the one that --format names, else the `format` of a case up to the first `-`, else the
+file's stem up to the first `-` or `.`; each format is one module in `formats/` with a function
+`check(case)` that returns a `Verdict`.
 
 Prints each failing id with what was expected and what came out, closes with `N passed, N failed, N
 skipped`, and exits 0, 1 (some failed) or 2 (unknown format, unreadable file).
@@ -39,8 +40,10 @@ def load(path: Path) -> Iterator[dict[str, Any]]:
     return map(json.loads, lines(path))
 
 
-def format_of(path: Path) -> str:
-    return re.split(r"[-.]", path.name, maxsplit=1)[0]
+def format_of(path: Path, case: dict[str, Any] | None = None) -> str:
+    """The format of a file, or of a case in it that names its own."""
+    named = (case or {}).get("format")
+    return re.split(r"[-.]", named if isinstance(named, str) else path.name, maxsplit=1)[0]
 
 
 def check(name: str, case: dict[str, Any]) -> Verdict:
@@ -61,16 +64,16 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     passed = failed = skipped = 0
     for path in options.files:
-        name = options.format or format_of(path)
-        if not (FORMATS / f"{name}.py").is_file():
-            print(f"unknown format {name!r} ({path})", file=sys.stderr)
-            return 2
         try:
             cases = list(load(path))
         except (OSError, ValueError) as error:
             print(f"{path}: {error}", file=sys.stderr)
             return 2
         for case in cases:
+            name = options.format or format_of(path, case)
+            if not (FORMATS / f"{name}.py").is_file():
+                print(f"unknown format {name!r} ({path})", file=sys.stderr)
+                return 2
             verdict = check(name, case)
             if verdict.skip:
                 skipped += 1

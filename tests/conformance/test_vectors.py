@@ -53,11 +53,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def test_cases_answer_as_the_real_system_did(path: Path, start: int, size: int) -> None:
-    name = run.format_of(path)
     failures = []
     for line in run.lines(path)[start : start + size]:
         case = json.loads(line)
-        verdict = run.check(name, case)
+        verdict = run.check(run.format_of(path, case), case)
         if not verdict.ok and not verdict.skip:
             failures.append(f"{_label(case)}: expected {verdict.expected}, got {verdict.actual}")
     assert not failures, f"{len(failures)} failed:\n" + "\n".join(failures[:20])

@@ -1,0 +1,193 @@
+"""The plugin ResourceQuota: refuses what a namespace has no room for.
+
+Source: k8s.io/apiserver pkg/admission/plugin/resourcequota/controller.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from krm_fn.admission import Operation, Request, Response
+from krm_fn.dialects.builtin.amounts import Amounts, added
+from krm_fn.dialects.builtin.listers import Listers, name_of
+from krm_fn.dialects.builtin.plugin import BuiltIn, Forbidden, InternalError, object_name
+from krm_fn.dialects.builtin.quota.evaluators import Evaluator, evaluator_for
+from krm_fn.dialects.builtin.quota.ledger import Account, Ledger, RunLedger
+from krm_fn.dialects.builtin.quota.scopes import Scope, scope_of, scopes_of
+from krm_fn.kube.quantity import ZERO, Quantity
+from krm_fn.values import Json
+
+RESOURCE_QUOTA: Final = ("", "ResourceQuota")
+
+
+class Limited(NamedTuple):
+    """A resource that nobody may use without a quota: one entry of the configuration."""
+
+    resource: str
+    group: str = ""
+    contains: tuple[str, ...] = ()
+    scopes: tuple[Scope, ...] = ()
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> Limited:
+        """An entry of `limitedResources`, with the fields of the configuration file."""
+        return cls(
+            entry.get("resource", ""),
+            entry.get("apiGroup", ""),
+            tuple(entry.get("matchContains") or ()),
+            tuple(map(scope_of, entry.get("matchScopes") or ())),
+        )
+
+
+class _Share(NamedTuple):
+    """What a request takes of a quota."""
+
+    quota: Json
+    account: Account
+    usage: Amounts
+
+
+class ResourceQuota(BuiltIn):
+    """Compares what objects use with what the quotas of their namespace have left."""
+
+    name = "ResourceQuota"
+    subresources = frozenset({"", "resize"})
+
+    def __init__(self, limited: Iterable[Limited] = (), ledger: Ledger | None = None) -> None:
+        self._limited = tuple(limited)
+        self._ledger = ledger if ledger is not None else RunLedger()
+
+    def validate(self, request: Request, listers: Listers) -> Response:
+        quotas = listers.list(RESOURCE_QUOTA, request.namespace) if request.namespace else ()
+        if not request.namespace or not (quotas or self._limited):
+            return Response()
+        head, plural = request.head, request.resource.plural
+        evaluator = evaluator_for(head.group, head.kind, plural, listers.release)
+        if evaluator is None or not evaluator.handles(request):
+            return Response()
+        shares = self._checked(request, quotas, evaluator)
+        for share in shares:
+            _check_room(request, share)
+        for share in shares:
+            self._ledger.charge(share.quota, _who(request), share.usage)
+        return Response()
+
+    def _checked(
+        self, request: Request, quotas: Sequence[Json], evaluator: Evaluator
+    ) -> Sequence[_Share]:
+        """What the request takes of each quota that is about it. Raises Denied."""
+        matching: list[tuple[Json, Account]] = []
+        covered: set[str] = set()
+        scopes: set[str] = set()
+        for quota in quotas:
+            account = self._ledger.account(quota, _who(request))
+            own = evaluator.matching(account.hard)
+            wanted = list(scopes_of(quota))
+            scopes |= {one.name for one in wanted if evaluator.holds(one, request.object)}
+            if not own or not all(evaluator.holds(one, request.object) for one in wanted):
+                continue
+            _check_given(request, quota, evaluator.missing(own, request.object))
+            if not own <= account.used.keys():
+                names = ",".join(sorted(own))
+                detail = f"status unknown for quota: {name_of(quota)}, resources: {names}"
+                raise Forbidden(request, detail)
+            matching.append((quota, account))
+            covered |= own
+        usage = evaluator.usage(request.object)
+        shares = list(_shares(request, matching, evaluator, usage))
+        if shares if matching else _nonzero(_delta(request, evaluator, usage)):
+            self._check_limited(request, evaluator, usage, covered, scopes)
+        return shares
+
+    def _check_limited(
+        self,
+        request: Request,
+        evaluator: Evaluator,
+        usage: Amounts,
+        covered: set[str],
+        scopes: set[str],
+    ) -> None:
+        """Raise Denied for what needs a quota, and has none."""
+        own = request.head.group, request.resource.plural
+        limited = {
+            name
+            for one in self._limited
+            if (one.group, one.resource) == own
+            for name, quantity in usage.items()
+            if quantity.number > 0 and any(part in name for part in one.contains)
+        }
+        if limited - covered:
+            names = ",".join(sorted(limited - covered))
+            raise Forbidden(request, f"insufficient quota to consume: {names}")
+        uncovered = [
+            str(scope)
+            for one in self._limited
+            for scope in one.scopes
+            if evaluator.holds(scope, request.object) and scope.name not in scopes
+        ]
+        if uncovered:
+            raise InternalError(
+                f"insufficient quota to match these scopes: [{' '.join(uncovered)}]"
+            )
+
+
+def _who(request: Request) -> Hashable:
+    head = request.head
+    return head.group, head.kind, request.namespace, object_name(request.object)
+
+
+def _check_given(request: Request, quota: Json, missing: Mapping[str, set[str]]) -> None:
+    if missing:
+        said = "; ".join(
+            f"{name} for: {','.join(sorted(missing[name]))}" for name in sorted(missing)
+        )
+        raise Forbidden(request, f"failed quota: {name_of(quota)}: must specify {said}")
+
+
+def _shares(
+    request: Request,
+    matching: Iterable[tuple[Json, Account]],
+    evaluator: Evaluator,
+    usage: Amounts,
+) -> Iterator[_Share]:
+    for quota, account in matching:
+        taken: Amounts = usage
+        old = request.old_object
+        if request.operation is Operation.UPDATE and old is not None:
+            hard = evaluator.matching(account.hard)
+            if hard and all(evaluator.holds(one, old) for one in scopes_of(quota)):
+                taken = _delta(request, evaluator, usage)
+        taken = _nonzero(taken)
+        if taken:
+            yield _Share(quota, account, {n: one for n, one in taken.items() if n in account.hard})
+
+
+def _delta(request: Request, evaluator: Evaluator, usage: Amounts) -> dict[str, Quantity]:
+    """What an update adds to what its object used before; what it gives back is nothing."""
+    if request.operation is not Operation.UPDATE or request.old_object is None:
+        return dict(usage)
+    before = evaluator.usage(request.old_object)
+    more = {name: one.minus(before.get(name, ZERO)) for name, one in usage.items()}
+    return {name: one if one.number > 0 else ZERO for name, one in more.items()}
+
+
+def _nonzero(quantities: Amounts) -> dict[str, Quantity]:
+    return {name: one for name, one in quantities.items() if one.number}
+
+
+def _check_room(request: Request, share: _Share) -> None:
+    """Raise Denied where a quota has no room for what is asked of it."""
+    hard, used = share.account.hard, share.account.used
+    total = added(used, share.usage)
+    exceeded = sorted(name for name in share.usage if total[name].is_more_than(hard[name]))
+    if exceeded:
+        raise Forbidden(
+            request,
+            f"exceeded quota: {name_of(share.quota)}, requested: {_listed(share.usage, exceeded)}, "
+            f"used: {_listed(used, exceeded)}, limited: {_listed(hard, exceeded)}",
+        )
+
+
+def _listed(quantities: Amounts, names: Iterable[str]) -> str:
+    return ",".join(f"{name}={quantities[name]}" for name in names if name in quantities)
