@@ -18,6 +18,7 @@ from krm_fn.lang.cel.regexes import compile_pattern
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import Duration, Timestamp, UInt
 from krm_fn.lang.go import strconv
+from krm_fn.lang.go.time.duration import DurationError, parse_duration
 
 _A: Final = t.param("A")
 _B: Final = t.param("B")
@@ -142,10 +143,10 @@ def _text_to_bool(value: str) -> bool:
 
 
 def _text_to_duration(value: str) -> Duration:
-    nanos = times.parse_duration(value)
-    if nanos is None:
-        raise _refused(value, t.DURATION)
-    return Duration(nanos)
+    try:
+        return Duration(int(parse_duration(value)))
+    except DurationError:
+        raise _refused(value, t.DURATION) from None
 
 
 def _text_to_timestamp(value: str) -> Timestamp:

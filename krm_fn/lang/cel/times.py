@@ -164,71 +164,6 @@ def format_duration(nanos: int) -> str:
     return f"{format_float(-value if nanos < 0 else value, 'f')}s"
 
 
-_UNITS: Final = {
-    "ns": 1,
-    "us": 1_000,
-    "µs": 1_000,
-    "μs": 1_000,
-    "ms": 1_000_000,
-    "s": 1_000_000_000,
-    "m": 60_000_000_000,
-    "h": 3_600_000_000_000,
-}
-
-
-def parse_duration(text: str) -> int | None:
-    """Nanoseconds of `1h30m` (time.ParseDuration); None if it is none or does not fit."""
-    negative = text[:1] == "-"
-    at = 1 if text[:1] in ("+", "-") else 0
-    if text[at:] == "0":
-        return 0
-    if at == len(text):
-        return None
-    total = 0
-    while at < len(text):
-        part = _duration_part(text, at)
-        if part is None:
-            return None
-        nanos, at = part
-        total += nanos
-        if total > 2**63:
-            return None
-    if negative:
-        return -total
-    return total if total < 2**63 else None
-
-
-def _duration_part(text: str, at: int) -> tuple[int, int] | None:
-    """The number with its unit at `at`, in nanoseconds, and where it ends."""
-    end = _skip_digits(text, at)
-    whole, fraction = text[at:end], ""
-    if text[end : end + 1] == ".":
-        start = end + 1
-        end = _skip_digits(text, start)
-        fraction = text[start:end]
-    if not whole and not fraction:
-        return None
-    start = end
-    while end < len(text) and text[end] != "." and text[end] not in _DIGITS:
-        end += 1
-    unit = _UNITS.get(text[start:end])
-    significant = whole.lstrip("0") or "0"
-    if unit is None or len(significant) > 19 or int(significant) > 2**63:
-        return None
-    nanos = int(significant) * unit
-    if fraction:
-        # Go drops digits beyond what an int64 holds.
-        kept = fraction[:18]
-        nanos += int(int(kept) * unit / 10 ** len(kept))
-    return (nanos, end) if nanos <= 2**63 else None
-
-
-def _skip_digits(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _DIGITS:
-        at += 1
-    return at
-
-
 # Fields
 
 
@@ -247,18 +182,17 @@ def _offset(value: Timestamp, zone: str) -> int:
 
 
 def _zone_offset(value: Timestamp, zone: str) -> int:
-    import datetime
-    import zoneinfo
+    from krm_fn.lang.go.time.zones import NoZonesError, load_zone, zone_at
 
     try:
-        known = zoneinfo.ZoneInfo(zone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        raise EvaluationError(f"unknown time zone {zone}") from None
-    seconds = min(max(value.nanos // _SECOND, TIME_MIN + _DAY), TIME_MAX - _DAY)
-    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-    shift = (epoch + datetime.timedelta(seconds=seconds)).astimezone(known).utcoffset()
-    assert shift is not None
-    return int(shift.total_seconds())
+        rules = load_zone(zone)
+    except NoZonesError:
+        raise EvaluationError(
+            "there is no time zone database: install the package tzdata"
+        ) from None
+    if rules is None:
+        raise EvaluationError(f"unknown time zone {zone}")
+    return zone_at(rules, value.nanos // _SECOND)[1]
 
 
 def _atoi(text: str) -> int:

@@ -13,6 +13,12 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
+from krm_fn.errors import EvaluationError
+
+
+class GoError(EvaluationError):
+    """What a function of Go's library returns as its error; the message is Go's."""
+
 
 class GoInt(int):
     """An int of Go's type `int`: the result of `length`, a key part, a template's int literal."""
@@ -77,6 +83,40 @@ class GoMap(dict[str, Any]):
         super().__init__(items or {})
         self.go_type = go_type
         self.is_nil = is_nil
+
+
+class NamedInt(GoInt):
+    """An integer of a type with a name and methods: it counts as a number, prints as a string."""
+
+    __slots__ = ()
+
+
+class GoObject:
+    """A value of a Go type with fields or methods: the base of what JSON has no type for."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "struct {}"
+    go_kind: ClassVar[str] = "struct"
+
+    def go_string(self) -> str | None:
+        """What the type's method String returns; None where it has none."""
+        return None
+
+    def go_source(self) -> str | None:
+        """What the type's method GoString returns, for %#v; None where it has none."""
+        return None
+
+    def go_fields(self) -> dict[str, Any] | None:
+        """The fields that print where there is no text; None where an address is among them."""
+        return None
+
+    def go_json(self) -> Any:
+        """What the value is in JSON, as a value that JSON has. Raises GoError."""
+        return {}
+
+    def deep_equal(self, other: Any) -> bool:
+        """Whether an object of the same type is equal under reflect.DeepEqual; `==` is Go's."""
+        return self is other or bool(self == other)
 
 
 _TYPES: dict[type, tuple[str, str]] = {

@@ -13,6 +13,7 @@ from krm_fn.lang.budget import Budget
 from krm_fn.lang.go.printf import sprint, sprintf, sprintln
 from krm_fn.lang.go.values import (
     GoInt,
+    GoObject,
     GoUint8,
     from_bytes,
     kind_name,
@@ -20,13 +21,7 @@ from krm_fn.lang.go.values import (
     to_float,
     type_name,
 )
-from krm_fn.lang.gotemplate.values import (
-    Family,
-    FunctionError,
-    Object,
-    indirect,
-    truth,
-)
+from krm_fn.lang.gotemplate.values import Family, FunctionError, indirect, truth
 
 BUILTINS: Final = Family()
 """The functions by name. `and` and `or` are evaluated by the nodes, since they stop early."""
@@ -65,7 +60,7 @@ def _equal(first: Any, other: Any) -> bool:
     if kind is None:
         if first is None or other is None:
             return first is other
-        if not isinstance(other, Object):
+        if not isinstance(other, GoObject):
             raise _uncomparable(other)
         return bool(first == other)
     if kind == "float64":

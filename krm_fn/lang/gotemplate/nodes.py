@@ -17,7 +17,7 @@ from krm_fn import limits
 from krm_fn.errors import LimitError
 from krm_fn.lang.go import printf
 from krm_fn.lang.go.strconv import quote
-from krm_fn.lang.go.values import GoInt, type_name
+from krm_fn.lang.go.values import GoError, GoInt, GoObject, NamedInt, type_name
 from krm_fn.lang.gotemplate.state import State
 from krm_fn.lang.gotemplate.tree import Frozen
 from krm_fn.lang.gotemplate.values import (
@@ -28,8 +28,6 @@ from krm_fn.lang.gotemplate.values import (
     STRING,
     VALUE,
     Function,
-    FunctionError,
-    NamedInt,
     Object,
     Pointer,
     RefusedError,
@@ -634,9 +632,9 @@ def _field(
         if given:
             raise state.error(node, f"{name} is not a method but has arguments")
         return value.get(name, MISSING)
-    if isinstance(value, Object | NamedInt):
+    if isinstance(value, GoObject | NamedInt):
         try:
-            member = value.member(name)
+            member = _member(value, name)
         except KeyError:
             pass
         else:
@@ -647,6 +645,15 @@ def _field(
                 raise state.error(node, reason)
             return member
     raise state.error(node, f"can't evaluate field {name} in type {type_name(value)}")
+
+
+def _member(value: GoObject | NamedInt, name: str) -> Any:
+    """A field, or a method as a `Function`; raises KeyError where the type has neither."""
+    if isinstance(value, Object):
+        return value.member(name)
+    from krm_fn.lang.gotemplate.times import METHODS  # few templates have a time
+
+    return METHODS[type(value)].bound(name, value)
 
 
 def _invoke(
@@ -713,7 +720,7 @@ def _call(node: Identifier, command: Command | Operand, arguments: Sequence[Oper
         except RefusedError as error:
             reason = f"error calling {node.name}: {node.name} {error}"
             raise state.error(command, reason) from None
-        except (FunctionError, printf.UnprintableError) as error:
+        except (GoError, printf.UnprintableError) as error:
             raise state.error(command, f"error calling {node.name}: {error}") from None
         except LimitError as error:
             raise state.limit(command, error.message) from None

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from krm_fn.lang.go.values import GoInt, GoList, GoMap, to_float, type_name
+from krm_fn.lang.go.values import GoError, GoInt, GoList, GoMap, GoObject, to_float, type_name
 from krm_fn.lang.gotemplate.tree import Frozen
 from krm_fn.values import MISSING
 
 
-class FunctionError(Exception):
+class FunctionError(GoError):
     """Why a function refuses its arguments; becomes `error calling NAME: reason`."""
 
 
@@ -30,45 +30,13 @@ class TypeMismatchError(Exception):
     """Why a value is no argument of a parameter's type."""
 
 
-class Object:
-    """A value of a Go type with fields or methods: the base of what is not JSON."""
+class Object(GoObject):
+    """A value whose fields and methods a template reaches by its own `member`."""
 
     __slots__ = ()
-    go_type: ClassVar[str] = "struct {}"
-    go_kind: ClassVar[str] = "struct"
 
     def member(self, name: str) -> Any:
         """A field's value, or a method as a `Function`; raises KeyError where there is none."""
-        raise KeyError(name)
-
-    def go_string(self) -> str | None:
-        """What the type's method String returns; None where it has none."""
-        return None
-
-    def go_source(self) -> str | None:
-        """What the type's method GoString returns, for %#v; None where it has none."""
-        return None
-
-    def go_fields(self) -> dict[str, Any] | None:
-        """The fields that print where there is no text; None where an address is among them."""
-        return None
-
-    def go_json(self) -> Any:
-        """What the value is in JSON, as a value that JSON has."""
-        return {}
-
-    def deep_equal(self, other: Any) -> bool:
-        """Whether an object of the same type is equal under reflect.DeepEqual; `==` is Go's."""
-        return self is other or bool(self == other)
-
-
-class NamedInt(GoInt):
-    """An integer of a type with a name and methods: it counts as a number, and prints as a text."""
-
-    __slots__ = ()
-
-    def member(self, name: str) -> Any:
-        """A method as a `Function`; raises KeyError where there is none."""
         raise KeyError(name)
 
 
@@ -126,7 +94,7 @@ def truth(value: Any) -> bool:
         return False
     if type(value) is Pointer:
         return True
-    if isinstance(value, Object):
+    if isinstance(value, GoObject):
         return True
     return bool(value)
 
@@ -250,6 +218,16 @@ class Family(dict[str, Function]):
 
 class Methods(Family):
     """The methods of a type by name: functions that take their receiver before all else."""
+
+    def add(
+        self,
+        name: str,
+        signature: str,
+        call: Callable[..., Any],
+        types: Mapping[str, Type] = TYPES,
+    ) -> None:
+        """Register a method, as `function` does."""
+        self.function(name, signature, types=types)(call)
 
     def bound(self, name: str, receiver: Any) -> Function:
         """A method of one value; raises KeyError where the type has no such method."""

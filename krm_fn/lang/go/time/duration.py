@@ -6,10 +6,9 @@ Source: Go 1.18.0's time package (time.go, format.go ParseDuration).
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
-from krm_fn.lang.go.values import GoInt64
-from krm_fn.lang.gotemplate.values import FunctionError, Methods, NamedInt, Type
+from krm_fn.lang.go.values import GoError, NamedInt
 
 MICROSECOND: Final = 1_000
 MILLISECOND: Final = 1_000_000
@@ -20,7 +19,9 @@ HOUR: Final = 60 * MINUTE
 _LEAST: Final = -(1 << 63)
 _MOST: Final = (1 << 63) - 1
 
-METHODS: Final = Methods()
+
+class DurationError(GoError):
+    """Why a string is no duration."""
 
 
 class Duration(NamedInt):
@@ -30,9 +31,6 @@ class Duration(NamedInt):
     go_type: ClassVar[str] = "time.Duration"
     go_kind: ClassVar[str] = "int64"
 
-    def member(self, name: str) -> Any:
-        return METHODS.bound(name, self)
-
     def go_string(self) -> str:
         return duration_text(int(self))
 
@@ -40,12 +38,6 @@ class Duration(NamedInt):
 def clamped(nanoseconds: int) -> Duration:
     """A duration; the longest there is where it would be longer."""
     return Duration(max(_LEAST, min(_MOST, nanoseconds)))
-
-
-DURATION: Final = Type(
-    "time.Duration", lambda v: type(v) is Duration, None, lambda v: Duration(int(v)), "int"
-)
-"""The type of a parameter; integer literals are nanoseconds."""
 
 
 def duration_text(nanoseconds: int) -> str:
@@ -93,9 +85,9 @@ _HIGHEST: Final = 1 << 63
 
 
 def parse_duration(text: str) -> Duration:
-    """The duration that a text such as `-1.5h` or `1h15m` says; raises FunctionError."""
+    """The duration that a text such as `-1.5h` or `1h15m` says; raises DurationError."""
     shown = _quoted(text)
-    invalid = FunctionError(f"time: invalid duration {shown}")
+    invalid = DurationError(f"time: invalid duration {shown}")
     rest = text[1:] if text[:1] in ("-", "+") else text
     if rest == "0":
         return Duration(0)
@@ -111,9 +103,9 @@ def parse_duration(text: str) -> Duration:
         if not (whole or fraction) or number > _HIGHEST:
             raise invalid
         if not unit:
-            raise FunctionError(f"time: missing unit in duration {shown}")
+            raise DurationError(f"time: missing unit in duration {shown}")
         if unit not in _UNITS:
-            raise FunctionError(f"time: unknown unit {_quoted(unit)} in duration {shown}")
+            raise DurationError(f"time: unknown unit {_quoted(unit)} in duration {shown}")
         scale = _UNITS[unit]
         if number > _HIGHEST // scale:
             raise invalid
@@ -158,57 +150,19 @@ def rounded(duration: int, multiple: int) -> Duration:
     return clamped(-size if duration < 0 else size)
 
 
-@METHODS.function("String")
-def _string(duration: Duration) -> str:
-    return duration.go_string()
+def truncated(duration: int, multiple: int) -> Duration:
+    """The nearest multiple towards zero. Source: Duration.Truncate."""
+    if multiple <= 0:
+        return Duration(duration)
+    return Duration(in_whole(duration, multiple) * multiple)
 
 
-@METHODS.function("Nanoseconds")
-def _nanoseconds(duration: Duration) -> GoInt64:
-    return GoInt64(duration)
-
-
-@METHODS.function("Microseconds")
-def _microseconds(duration: Duration) -> GoInt64:
-    return GoInt64(_cut(duration, MICROSECOND))
-
-
-@METHODS.function("Milliseconds")
-def _milliseconds(duration: Duration) -> GoInt64:
-    return GoInt64(_cut(duration, MILLISECOND))
-
-
-def _cut(duration: int, unit: int) -> int:
+def in_whole(duration: int, unit: int) -> int:
+    """How many whole units a duration is, cut towards zero."""
     return abs(duration) // unit * (-1 if duration < 0 else 1)
 
 
-@METHODS.function("Seconds")
-def _seconds(duration: Duration) -> float:
-    return _in_units(duration, SECOND)
-
-
-@METHODS.function("Minutes")
-def _minutes(duration: Duration) -> float:
-    return _in_units(duration, MINUTE)
-
-
-@METHODS.function("Hours")
-def _hours(duration: Duration) -> float:
-    return _in_units(duration, HOUR)
-
-
-def _in_units(duration: int, unit: int) -> float:
-    whole = _cut(duration, unit)
+def in_units(duration: int, unit: int) -> float:
+    """How many units a duration is, with Go's rounding. Source: Duration.Hours."""
+    whole = in_whole(duration, unit)
     return float(whole) + float(int(duration) - whole * unit) / float(unit)
-
-
-@METHODS.function("Round", "duration", types={"duration": DURATION})
-def _round(duration: Duration, multiple: Duration) -> Duration:
-    return rounded(int(duration), int(multiple))
-
-
-@METHODS.function("Truncate", "duration", types={"duration": DURATION})
-def _truncate(duration: Duration, multiple: Duration) -> Duration:
-    if multiple <= 0:
-        return duration
-    return Duration(_cut(duration, int(multiple)) * int(multiple))

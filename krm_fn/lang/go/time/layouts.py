@@ -11,7 +11,7 @@ import calendar
 import re
 from typing import Final, NamedTuple
 
-from krm_fn.lang.go.values import from_bytes, to_bytes
+from krm_fn.lang.go.values import GoError, from_bytes, to_bytes
 
 DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 MONTHS: Final = (
@@ -55,7 +55,7 @@ class Fields(NamedTuple):
     """Seconds to the east of UTC."""
 
 
-class LayoutError(ValueError):
+class LayoutError(GoError):
     """Why a text is no time in a layout."""
 
 

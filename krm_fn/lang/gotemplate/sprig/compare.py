@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.values import is_nil, kind_name, to_bytes, to_float, type_name
-from krm_fn.lang.gotemplate.values import Object, Pointer
+from krm_fn.lang.go.values import GoObject, is_nil, kind_name, to_bytes, to_float, type_name
+from krm_fn.lang.gotemplate.values import Pointer
 
 
 def deep_equal(budget: Budget, first: Any, other: Any) -> bool:
@@ -34,7 +34,7 @@ def deep_equal(budget: Budget, first: Any, other: Any) -> bool:
         return True
     if isinstance(first, Pointer):
         return first is other or deep_equal(budget, first.value, other.value)
-    if isinstance(first, Object):
+    if isinstance(first, GoObject):
         return first.deep_equal(other)
     if kind_name(first) == "float64":
         return to_float(first) == to_float(other)

@@ -11,8 +11,8 @@ from typing import Any, Final
 from krm_fn.lang.budget import Budget
 from krm_fn.lang.go.printf import sprint
 from krm_fn.lang.go.strconv import parse_float, parse_int
-from krm_fn.lang.go.values import GoInt, GoList, kind_name, to_float
-from krm_fn.lang.gotemplate.values import FunctionError, NamedInt, Object, Pointer, indirect
+from krm_fn.lang.go.values import GoInt, GoList, GoObject, NamedInt, kind_name, to_float
+from krm_fn.lang.gotemplate.values import FunctionError, Pointer, indirect
 
 _INT64: Final = 1 << 63
 
@@ -101,6 +101,6 @@ def is_empty(value: Any) -> bool:
     """Whether a value is its type's zero. Source: Sprig's empty."""
     if value is None:
         return True
-    if isinstance(value, Pointer | Object):
+    if isinstance(value, Pointer | GoObject):
         return False
     return not value

@@ -20,19 +20,13 @@ from krm_fn.lang.go.time.duration import (
     parse_duration,
     rounded,
 )
-from krm_fn.lang.go.time.times import (
-    TIME,
-    ZERO,
-    Time,
-    formatted,
-    parse_time,
-    unix,
-)
+from krm_fn.lang.go.time.times import ZERO, Time, parse_time
 from krm_fn.lang.go.time.zones import NoZonesError, load_zone, zone_at
-from krm_fn.lang.go.values import GoInt, GoInt64
+from krm_fn.lang.go.values import GoError, GoInt, GoInt64
 from krm_fn.lang.gotemplate.sources import Draws
 from krm_fn.lang.gotemplate.sprig.convert import wrap_int64
-from krm_fn.lang.gotemplate.values import TYPES, Family, FunctionError, RefusedError
+from krm_fn.lang.gotemplate.times import TIME, formatted
+from krm_fn.lang.gotemplate.values import TYPES, Family, RefusedError
 
 FUNCTIONS: Final = Family()
 
@@ -93,12 +87,12 @@ def date_in_zone(budget: Budget, draws: Draws, layout: str, value: Any, zone: st
         except NoZonesError:
             reason = "needs a time zone database: install the package tzdata"
             raise RefusedError(reason) from None
-    name, offset = zone_at(found, int(unix(time))) if found is not None else ("UTC", 0)
+    name, offset = zone_at(found, time.unix()) if found is not None else ("UTC", 0)
     return formatted(budget, time.fields(name, offset), layout)
 
 
 def _span(budget: Budget, text: str) -> int:
-    """The nanoseconds of a duration; raises FunctionError."""
+    """The nanoseconds of a duration; raises DurationError."""
     budget.spend(len(text))
     return int(parse_duration(text))
 
@@ -108,7 +102,7 @@ def date_modify(budget: Budget, duration: str, time: Time) -> Time:
     """The time moved by a duration; unmoved if that is none."""
     try:
         return time.plus(_span(budget, duration))
-    except FunctionError:
+    except GoError:
         return time
 
 
@@ -122,7 +116,7 @@ def to_date(budget: Budget, layout: str, text: str) -> Time:
     """A text as a time; the year 1 if it is none."""
     try:
         return must_to_date(budget, layout, text)
-    except FunctionError:
+    except GoError:
         return ZERO
 
 
@@ -134,7 +128,7 @@ def must_to_date(budget: Budget, layout: str, text: str) -> Time:
 
 @FUNCTIONS.function("unixEpoch", "time", types=_TYPES)
 def unix_epoch(time: Time) -> str:
-    return str(int(unix(time)))
+    return str(time.unix())
 
 
 @FUNCTIONS.function("duration", "any")
@@ -167,7 +161,7 @@ def duration_round(budget: Budget, draws: Draws, value: Any) -> str:
     if type(value) is str:
         try:
             span = _span(budget, value)
-        except FunctionError:
+        except GoError:
             span = 0
     elif type(value) is GoInt64:
         span = int(value)

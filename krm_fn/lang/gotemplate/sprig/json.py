@@ -15,8 +15,8 @@ from krm_fn import limits
 from krm_fn.errors import LimitError
 from krm_fn.lang.budget import Budget
 from krm_fn.lang.go.json import float_text
-from krm_fn.lang.go.values import GoInt, is_nil, to_float
-from krm_fn.lang.gotemplate.values import FunctionError, Object, Struct
+from krm_fn.lang.go.values import GoInt, GoObject, is_nil, to_float
+from krm_fn.lang.gotemplate.values import FunctionError, Struct
 
 _SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _SPECIAL: Final = re.compile('[\\x00-\\x1f"\\\\<>&\u2028\u2029\ud800-\udfff]')
@@ -63,7 +63,7 @@ class _Writer:
             self.list(value, depth)
         elif isinstance(value, Struct):
             self.map(value.fields, list(value.fields), depth)
-        elif isinstance(value, Object):
+        elif isinstance(value, GoObject):
             self.budget.spend(8)
             self.value(value.go_json(), depth + 1)
         else:
