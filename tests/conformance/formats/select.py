@@ -16,7 +16,7 @@ from formats import Verdict
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.lang.go.values import GoInt
 from krm_fn.lang.select import UNDEFINED, compile_select
-from krm_fn.lang.select.dates import Time
+from krm_fn.lang.select.dates import Date
 
 
 def check(case: dict[str, Any]) -> Verdict:
@@ -52,7 +52,7 @@ def encode(value: Any) -> Any:
     """A value in the notation of the vectors."""
     if value is UNDEFINED:
         return {"$undefined": True}
-    if isinstance(value, Time):
+    if isinstance(value, Date):
         return {"$time": value.text}
     if isinstance(value, GoInt):
         return {"$int": float(value)}

@@ -7,10 +7,10 @@ Source: Go 1.18.0's time package, format.go.
 
 from __future__ import annotations
 
-import calendar
 import re
 from typing import Final, NamedTuple
 
+from krm_fn.lang.go.time.calendar import days_in, is_leap
 from krm_fn.lang.go.values import GoError, from_bytes, to_bytes
 
 DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
@@ -287,9 +287,9 @@ class _Reader:
 
     def date(self) -> None:
         """Complete month and day, and check that there is such a day."""
-        leap = calendar.isleap(self.year)
+        leap = is_leap(self.year)
         if self.day_of_year >= 0:
-            lengths = [_days_in(self.year, month) for month in range(1, 13)]
+            lengths = [days_in(self.year, month) for month in range(1, 13)]
             if not 1 <= self.day_of_year <= 365 + leap:
                 raise self.error("", 0, "day-of-year out of range")
             month, day = 1, self.day_of_year
@@ -304,7 +304,7 @@ class _Reader:
         else:
             self.month = 1 if self.month < 0 else self.month
             self.day = 1 if self.day < 0 else self.day
-        if not 1 <= self.day <= _days_in(self.year, self.month):
+        if not 1 <= self.day <= days_in(self.year, self.month):
             raise self.error("", 0, "day out of range")
 
     # Fields
@@ -434,7 +434,3 @@ _ABBREVIATION: Final = (
     rf"ChST|MeST|GMT(?:{_SIGNED})?|{_SIGNED}"
     r"|(?:[A-Z]{4}T|[A-Z]{3}T|WITA|[A-Z]{3})(?![A-Z])"
 )
-
-
-def _days_in(year: int, month: int) -> int:
-    return calendar.monthrange(2000 if calendar.isleap(year) else 2001, month)[1]

@@ -8,16 +8,15 @@ Source: Go 1.18.0's time package, time.go.
 from __future__ import annotations
 
 from datetime import UTC as PYTHON_UTC
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, ClassVar, Final
 
 from krm_fn.lang.go.time import layouts
+from krm_fn.lang.go.time.calendar import DAY, civil, days_from_civil
 from krm_fn.lang.go.time.duration import SECOND, Duration, clamped
 from krm_fn.lang.go.values import GoError, GoObject, NamedInt
 
 _INT64: Final = 1 << 63
-_DAY: Final = 86_400
-_CYCLE_DAYS: Final = 146_097
 _UNIX: Final = 62_135_596_800
 """The seconds from the year 1 to the year 1970."""
 _ABSOLUTE: Final = 9_223_371_966_579_724_800
@@ -95,7 +94,7 @@ class Time(GoObject):
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=PYTHON_UTC)
         span = moment - datetime(1, 1, 1, tzinfo=PYTHON_UTC)
-        return cls(span.days * _DAY + span.seconds, span.microseconds * 1_000, LOCAL)
+        return cls(span.days * DAY + span.seconds, span.microseconds * 1_000, LOCAL)
 
     def __eq__(self, other: object) -> bool:
         """Go's `==`, for which the same moment in another location is another time."""
@@ -120,20 +119,18 @@ class Time(GoObject):
         """The time on the calendar, in its own location or in another zone."""
         if zone is None:
             zone, offset = self.location.name, self.location.offset
-        local = (self.seconds + offset + _ABSOLUTE) % (2 * _INT64) - _ABSOLUTE
-        days, clock = divmod(local, _DAY)
-        # The calendar repeats every 400 years.
-        cycle, day = divmod(days, _CYCLE_DAYS)
-        on = date.fromordinal(day + 1)
+        local = (self.seconds + offset + _ABSOLUTE) % (2 * _INT64) - _ABSOLUTE - _UNIX
+        when = civil(local)
+        days = local // DAY
         return layouts.Fields(
-            on.year + 400 * cycle,
-            on.month,
-            on.day,
-            on.timetuple().tm_yday,
-            on.isoweekday() % 7,
-            clock // 3_600,
-            clock // 60 % 60,
-            clock % 60,
+            when.year,
+            when.month,
+            when.day,
+            days - days_from_civil(when.year, 1, 1) + 1,
+            (days + 4) % 7,
+            when.hour,
+            when.minute,
+            when.second,
             self.nanoseconds,
             zone,
             offset,
@@ -189,7 +186,7 @@ class Time(GoObject):
         fields = self.fields()
         whole = _days(fields.year + years, fields.month + months, fields.day + days)
         clock = (fields.hour * 60 + fields.minute) * 60 + fields.second
-        seconds = _wrapped(whole * _DAY + clock - fields.offset)
+        seconds = _wrapped(whole * DAY + clock + _UNIX - fields.offset)
         return Time(seconds, self.nanoseconds, self.location)
 
     def truncated(self, multiple: int) -> Time:
@@ -218,7 +215,7 @@ def parse_time(layout: str, text: str) -> Time:
     """
     parts = layouts.read(layout, text)
     clock = (parts.hour * 60 + parts.minute) * 60 + parts.second
-    seconds = _days(parts.year, parts.month, parts.day) * _DAY + clock
+    seconds = _days(parts.year, parts.month, parts.day) * DAY + clock + _UNIX
     if parts.utc:
         return Time(seconds, parts.nanosecond, UTC)
     # Go takes an offset of one second to the west for "no offset".
@@ -240,7 +237,6 @@ def _named_offset(zone: str) -> int:
 
 
 def _days(year: int, month: int, day: int) -> int:
-    """The days from the year 1 to a day; month and day may lie outside of their ranges."""
+    """The days from 1970 to a day; month and day may lie outside of their ranges."""
     year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
-    cycle, year = divmod(year - 1, 400)
-    return cycle * _CYCLE_DAYS + date(year + 1, month, 1).toordinal() - 1 + day - 1
+    return days_from_civil(year, month, 1) + day - 1
