@@ -21,7 +21,7 @@ def results(report: Report) -> Results:
     room = max(report.limit - len(all_results), 0)
     all_results += map(_result, islice(changes(report), room))
     if count > room:
-        all_results.infof("%d more changes", count - room)
+        all_results.info(f"{count - room} more changes")
     return all_results
 
 

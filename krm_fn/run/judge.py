@@ -207,7 +207,7 @@ def put_previews(streams: Sequence[Stream], previews: Mapping[Item, Sequence[Jso
                     item.dropped = True
                 else:
                     item.replace(pod)
-        stream.added = [value for value in stream.added if not is_preview(value)]
+        stream.drop_added(is_preview)
         for pod in wanted.values():
             stream.add(pod)
 

@@ -6,7 +6,7 @@
     def add_team(rl: ResourceList) -> bool:
         for obj in rl.items.where(is_gvk("apps", "", "Deployment")):
             obj.set_label("team", "checkout")
-        rl.results.infof("%d objects", len(rl.items))
+        rl.results.info(f"{len(rl.items)} objects")
         return True
 
     sys.exit(as_main(add_team))
@@ -14,23 +14,24 @@
 The names are those of kpt's Go SDK. What a function does not touch leaves byte for byte as it came.
 """
 
-from krm_fn.sdk.object import (
-    FieldTypeError,
-    InternalAnnotationError,
-    KubeObject,
-    KubeObjects,
-    Predicate,
-    SubObject,
+from krm_fn.sdk.object import KubeObject, new_from_typed, parse_kube_object
+from krm_fn.sdk.objects import KubeObjects, Predicate, parse_kube_objects
+from krm_fn.sdk.predicates import (
     has_annotations,
     has_labels,
+    is_group_kind,
+    is_group_version_kind,
     is_gvk,
+    is_local_config,
     is_meta_resource,
     is_name,
     is_namespace,
+    is_namespace_scoped,
     not_,
 )
 from krm_fn.sdk.resourcelist import (
     DuplicateResourceError,
+    MissingFnConfigError,
     NotAResourceListError,
     ResourceList,
     check_resource_duplication,
@@ -45,11 +46,12 @@ from krm_fn.sdk.result import (
     Severity,
     config_file_result,
     config_object_result,
+    error_config_file_result,
+    error_config_object_result,
     error_result,
     general_result,
 )
 from krm_fn.sdk.run import (
-    MissingFnConfigError,
     ResourceListProcessor,
     ResourceListProcessorFunc,
     Runner,
@@ -60,8 +62,13 @@ from krm_fn.sdk.run import (
     chain_functions,
     execute,
     log,
-    logf,
     run,
+)
+from krm_fn.sdk.subobject import (
+    FieldTypeError,
+    InternalAnnotationError,
+    Match,
+    SubObject,
 )
 
 __all__ = [
@@ -72,6 +79,7 @@ __all__ = [
     "InternalAnnotationError",
     "KubeObject",
     "KubeObjects",
+    "Match",
     "MissingFnConfigError",
     "NotAResourceListError",
     "Predicate",
@@ -92,18 +100,26 @@ __all__ = [
     "check_resource_duplication",
     "config_file_result",
     "config_object_result",
+    "error_config_file_result",
+    "error_config_object_result",
     "error_result",
     "execute",
     "general_result",
     "has_annotations",
     "has_labels",
+    "is_group_kind",
+    "is_group_version_kind",
     "is_gvk",
+    "is_local_config",
     "is_meta_resource",
     "is_name",
     "is_namespace",
+    "is_namespace_scoped",
     "log",
-    "logf",
+    "new_from_typed",
     "not_",
+    "parse_kube_object",
+    "parse_kube_objects",
     "parse_resource_list",
     "run",
 ]

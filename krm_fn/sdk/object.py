@@ -1,177 +1,44 @@
-"""Objects as a function author handles them: typed access to fields, edits that keep the text.
+"""Objects as a function author handles them: what they are, where they come from, what they bear.
 
-A `KubeObject` is one item of the list. Reading answers plain values that must not be changed;
-writing goes through `set_nested` and its kin, so that only what changed is written back, with
-comments, quoting and key order around it kept.
-Source: kpt's Go SDK `go/fn` object.go.
+A `KubeObject` is one item of a list, or one that a function makes.
+Source: kpt's Go SDK `go/fn` object.go, object_io.go and origin.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final, TypeVar
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
-from krm_fn.errors import KrmFnError
-from krm_fn.values import MISSING, Json, Path, format_path, get, with_at
-from krm_fn.wire import Item
+from krm_fn.errors import InputError
+from krm_fn.sdk.scopes import DefinedScopes, scope_of
+from krm_fn.sdk.subobject import UPSTREAM_IDENTIFIER, InternalAnnotationError, SubObject
+from krm_fn.values import with_at
+from krm_fn.wire import Item, read_stream
+from krm_fn.wire.emit import Layout, emit_block
 
 PATH_ANNOTATIONS: Final = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")
 INDEX_ANNOTATIONS: Final = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
 ID_ANNOTATIONS: Final = ("internal.config.kubernetes.io/id", "config.k8s.io/id")
 LOCAL_CONFIG: Final = "config.kubernetes.io/local-config"
-_INTERNAL: Final = ("internal.config.kubernetes.io/", "internal.config.k8s.io/")
 
-Value = TypeVar("Value")
+_UPSTREAM: Final = re.compile(
+    r"([a-z0-9-.]*)\|([A-Z][a-zA-Z0-9]*)\|([a-z0-9-]{1,63}|~C)\|([a-z0-9-]{1,63})"
+)
+"""`group|kind|namespace|name`; `~C` is no namespace."""
 
-
-class InternalAnnotationError(KrmFnError):
-    """A function may not write the annotations by which its caller knows objects again."""
-
-
-class FieldTypeError(KrmFnError):
-    """A field is there and has another type than was asked for."""
-
-
-class SubObject:
-    """A map inside an object (or the object itself), by its path."""
-
-    def __init__(self, item: Item, path: Path = ()) -> None:
-        self._item = item
-        self._path = path
-
-    @property
-    def value(self) -> Json:
-        """The map as a plain dict; empty where it is missing. Do not change it."""
-        found = get(self._item.value, self._path, MISSING)
-        return found if type(found) is dict else {}
-
-    # ------------------------------------------------------------------------------- reading
-
-    def nested(self, *fields: str | int) -> Any:
-        """The value at a path below, None where it is missing. Do not change it."""
-        return get(self._item.value, (*self._path, *fields))
-
-    def nested_string(self, *fields: str | int) -> str | None:
-        """A string, None where it is missing. Raises FieldTypeError for another type."""
-        return self._typed(fields, str)
-
-    def nested_int(self, *fields: str | int) -> int | None:
-        return self._typed(fields, int)
-
-    def nested_bool(self, *fields: str | int) -> bool | None:
-        return self._typed(fields, bool)
-
-    def nested_float(self, *fields: str | int) -> float | None:
-        """A number with or without a fraction."""
-        value = self.nested(*fields)
-        if type(value) is int:
-            return float(value)
-        return self._typed(fields, float)
-
-    def nested_slice(self, *fields: str | int) -> list[SubObject]:
-        """The elements of a list of maps."""
-        elements = self._typed(fields, list) or []
-        for n, element in enumerate(elements):
-            self._check((*fields, n), element, dict)
-        return [SubObject(self._item, (*self._path, *fields, n)) for n in range(len(elements))]
-
-    def nested_string_slice(self, *fields: str | int) -> list[str]:
-        """A list of strings, empty where it is missing."""
-        elements = self._typed(fields, list) or []
-        for n, element in enumerate(elements):
-            self._check((*fields, n), element, str)
-        return list(elements)
-
-    def nested_string_map(self, *fields: str | int) -> dict[str, str]:
-        """A map of strings, empty where it is missing."""
-        members = self._typed(fields, dict) or {}
-        for key, member in members.items():
-            self._check((*fields, key), member, str)
-        return dict(members)
-
-    def nested_resource(self, *fields: str | int) -> SubObject:
-        """The map at a path below; it need not be there yet."""
-        return SubObject(self._item, (*self._path, *fields))
-
-    nested_subobject = nested_resource
-    get_map = nested_resource
-    get_slice = nested_slice
-
-    def upsert_map(self, *fields: str | int) -> SubObject:
-        """The map at a path below, made where it is missing."""
-        if self.nested(*fields) is None:
-            self.set_nested({}, *fields)
-        return SubObject(self._item, (*self._path, *fields))
-
-    # ------------------------------------------------------------------------------- writing
-
-    def set_nested(self, value: Any, *fields: str | int) -> None:
-        """Set the value at a path below; missing maps are made.
-
-        Raises InternalAnnotationError for an annotation that belongs to the function's caller.
-        """
-        path = (*self._path, *fields)
-        _refuse_internal(path)
-        self._item.replace(with_at(self._item.value, path, value))
-
-    set_nested_string = set_nested
-    set_nested_int = set_nested
-    set_nested_bool = set_nested
-    set_nested_float = set_nested
-    set_nested_string_map = set_nested
-    set_nested_string_slice = set_nested
-
-    def set_line_comment(self, comment: str, *fields: str | int) -> None:
-        """Put a comment behind the value at a path below, in place of the one there; "" removes it.
-
-        It is set when the list is written, which raises KrmFnError where no comment can stand: in
-        JSON, inside a map or list in flow style, behind what is not there.
-        """
-        if "\n" in comment or "\r" in comment:
-            raise KrmFnError("a line comment is one line", str(self._item.origin))
-        self._item.comments.append(((*self._path, *fields), comment.strip()))
-
-    def remove_nested_field(self, *fields: str | int) -> bool:
-        """Remove the value at a path below; whether it was there."""
-        path = (*self._path, *fields)
-        _refuse_internal(path)
-        if get(self._item.value, path, MISSING) is MISSING:
-            return False
-        self._item.replace(with_at(self._item.value, path, MISSING))
-        return True
-
-    # --------------------------------------------------------------------------- small parts
-
-    def _typed(self, fields: Iterable[str | int], kind: type[Value]) -> Value | None:
-        value = self.nested(*fields)
-        if value is None:
-            return None
-        self._check(tuple(fields), value, kind)
-        result: Value = value
-        return result
-
-    def _check(self, fields: Path, value: Any, kind: type) -> None:
-        if type(value) is not kind:
-            path = format_path((*self._path, *fields))
-            raise FieldTypeError(
-                f"{path} is of type {type(value).__name__}, not {kind.__name__}",
-                str(self._item.origin),
-            )
-
-
-def _refuse_internal(path: Path) -> None:
-    if path[:2] == ("metadata", "annotations") and len(path) > 2:
-        key = str(path[2])
-        if key.startswith(_INTERNAL):
-            raise InternalAnnotationError(f"the annotation {key} is not for functions to write")
+Identity = tuple[str, str, str, str]
+"""(group, kind, namespace, name)"""
 
 
 class KubeObject(SubObject):
-    """One object of the list."""
+    """One object, with the item of text that it stands in."""
 
-    def __init__(self, item: Item) -> None:
+    def __init__(self, item: Item, scopes: DefinedScopes | None = None) -> None:
         super().__init__(item)
         self.item = item
+        self._scopes = scopes or DefinedScopes(item.stream)
 
     # The head is known without parsing the object, as long as nobody has changed it.
 
@@ -201,11 +68,15 @@ class KubeObject(SubObject):
 
     @property
     def namespace(self) -> str:
+        """The namespace, "" where there is none. Set it to None to remove it."""
         return self._head("namespace", self.item.head.namespace)
 
     @namespace.setter
-    def namespace(self, value: str) -> None:
-        self.set_nested(value, "metadata", "namespace")
+    def namespace(self, value: str | None) -> None:
+        if value is None:
+            self.remove_nested_field("metadata", "namespace")
+        else:
+            self.set_nested(value, "metadata", "namespace")
 
     def _head(self, key: str, unchanged: str) -> str:
         if self.item.replaced is None:
@@ -213,6 +84,17 @@ class KubeObject(SubObject):
         path = (key,) if key in ("apiVersion", "kind") else ("metadata", key)
         value = self.nested(*path)
         return value if type(value) is str else ""
+
+    @property
+    def group(self) -> str:
+        group, slash, _ = self.api_version.rpartition("/")
+        return group if slash else ""
+
+    @property
+    def version(self) -> str:
+        return self.api_version.rpartition("/")[2]
+
+    # ------------------------------------------------------------------- labels, annotations
 
     @property
     def labels(self) -> dict[str, str]:
@@ -230,6 +112,13 @@ class KubeObject(SubObject):
     def set_label(self, key: str, value: str) -> None:
         self.set_nested(value, "metadata", "labels", key)
 
+    def remove_label(self, key: str) -> bool:
+        return self.remove_nested_field("metadata", "labels", key)
+
+    def has_labels(self, labels: Mapping[str, str]) -> bool:
+        """Returns whether the object has all these labels."""
+        return labels.items() <= self.labels.items()
+
     def get_annotation(self, key: str) -> str:
         return self.annotations.get(key, "")
 
@@ -239,10 +128,28 @@ class KubeObject(SubObject):
     def remove_annotation(self, key: str) -> bool:
         return self.remove_nested_field("metadata", "annotations", key)
 
+    def remove_annotations_if_empty(self) -> None:
+        """Remove the annotations where none is left."""
+        if self.nested("metadata", "annotations") == {}:
+            self.remove_nested_field("metadata", "annotations")
+
+    def has_annotations(self, annotations: Mapping[str, str]) -> bool:
+        """Returns whether the object has all these annotations."""
+        return annotations.items() <= self.annotations.items()
+
+    # ------------------------------------------------------------------------------- origins
+
     @property
     def path_annotation(self) -> str:
-        """The file that the caller read the object from, "" where it does not say."""
+        """The file that the caller read the object from, "" where it does not say.
+
+        Set it on a new object, so that the caller writes it there.
+        """
         return self._first(PATH_ANNOTATIONS)
+
+    @path_annotation.setter
+    def path_annotation(self, path: str) -> None:
+        self._place(PATH_ANNOTATIONS[0], path)
 
     @property
     def index_annotation(self) -> int:
@@ -250,58 +157,101 @@ class KubeObject(SubObject):
         text = self._first(INDEX_ANNOTATIONS)
         return int(text) if text.isdecimal() else -1
 
+    @index_annotation.setter
+    def index_annotation(self, index: int) -> None:
+        self._place(INDEX_ANNOTATIONS[0], str(index))
+
+    def _place(self, annotation: str, text: str) -> None:
+        path = ("metadata", "annotations", annotation)
+        self.item.replace(with_at(self.item.value, path, text))
+
     @property
     def id_annotation(self) -> str:
         """The identifier by which the caller knows the object again."""
         return self._first(ID_ANNOTATIONS)
 
     def _first(self, keys: Iterable[str]) -> str:
-        found = self.nested("metadata", "annotations")
-        if type(found) is dict:
+        annotations = self.nested("metadata", "annotations")
+        if type(annotations) is dict:
             for key in keys:
-                if found.get(key) not in (None, ""):
-                    return str(found[key])
+                if annotations.get(key) not in (None, ""):
+                    return str(annotations[key])
         return ""
 
-    @property
-    def group(self) -> str:
-        group, slash, _ = self.api_version.rpartition("/")
-        return group if slash else ""
+    def has_upstream_origin(self) -> bool:
+        """Returns whether kpt noted which object of an upstream package this one comes from."""
+        return bool(self._upstream())
 
-    @property
-    def version(self) -> str:
-        return self.api_version.rpartition("/")[2]
+    def _upstream(self) -> str:
+        text = self.nested("metadata", "annotations", UPSTREAM_IDENTIFIER)
+        return text if type(text) is str else ""
+
+    def get_origin_id(self) -> Identity:
+        """Returns the identity in the upstream package, else the one with which the object came in.
+
+        Raises InternalAnnotationError where kpt's annotation is malformed.
+        """
+        upstream = self._upstream()
+        if not upstream:
+            head = self.item.head
+            return head.group, head.kind, head.namespace, head.name
+        match = _UPSTREAM.fullmatch(upstream.strip())
+        if match is None:
+            raise InternalAnnotationError(
+                f"the annotation {UPSTREAM_IDENTIFIER} is not <GROUP>|<KIND>|<NAMESPACE>|<NAME>",
+                str(self.item.origin),
+            )
+        group, kind, namespace, name = match.groups()
+        return group, kind, "" if namespace == "~C" else namespace, name
+
+    # ------------------------------------------------------------------------------- queries
 
     def is_gvk(self, group: str, version: str, kind: str) -> bool:
-        """Whether group, version and kind are these; "" is any."""
+        """Returns whether group, version and kind are these; "" is any."""
         return (
             (not group or group == self.group)
             and (not version or version == self.version)
             and (not kind or kind == self.kind)
         )
 
+    def is_group_version_kind(self, group: str, version: str, kind: str) -> bool:
+        return (group, version, kind) == (self.group, self.version, self.kind)
+
     def is_group_kind(self, group: str, kind: str) -> bool:
         return (group, kind) == (self.group, self.kind)
 
     def is_local_config(self) -> bool:
-        """Whether the object is for local tools and never applied."""
+        """Returns whether the object is for local tools and never applied."""
         return self.get_annotation(LOCAL_CONFIG) == "true"
 
-    def get_id(self) -> tuple[str, str, str, str]:
-        """(group, kind, namespace, name)"""
+    def get_id(self) -> Identity:
         return self.group, self.kind, self.namespace, self.name
 
-    def get_origin_id(self) -> tuple[str, str, str, str]:
-        """The identity with which the object came in."""
-        head = self.item.head
-        return head.group, head.kind, head.namespace, head.name
+    def has_same_id(self, other: KubeObject) -> bool:
+        """Returns whether two objects have the same group, kind, namespace, name, and version."""
+        return (self.version, *self.get_id()) == (other.version, *other.get_id())
 
     def is_namespace_scoped(self) -> bool:
-        """Whether the object names a namespace; what its kind allows is not known here."""
-        return bool(self.namespace)
+        """Returns whether the object's kind lives in a namespace.
+
+        Known are Kubernetes' own kinds, and those of CustomResourceDefinitions in the list; of all
+        others counts whether the object names a namespace.
+        """
+        namespaced = scope_of(self.group, self.kind)
+        if namespaced is None:
+            namespaced = self._scopes.scope_of(self.group, self.kind)
+        return bool(self.namespace) if namespaced is None else namespaced
 
     def is_cluster_scoped(self) -> bool:
         return not self.is_namespace_scoped()
+
+    # ------------------------------------------------------------------------------- writing
+
+    def to_yaml(self) -> str:
+        """Returns the object as YAML in block style, with its comments."""
+        from krm_fn.wire.comments import written_alone
+
+        return written_alone(self.item)
 
     def short_string(self) -> str:
         """`Kind namespace/name`"""
@@ -312,58 +262,40 @@ class KubeObject(SubObject):
         return f"<KubeObject {self.api_version} {self.short_string()}>"
 
 
-Predicate = Callable[[KubeObject], bool]
+def new_from_typed(value: Any) -> KubeObject:
+    """Returns a new object of a mapping, or of a dataclass with the members as it names them.
+
+    Raises InputError for what is no object with apiVersion, kind and plain values.
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = dataclasses.asdict(value)
+    if not isinstance(value, Mapping):
+        raise InputError(f"a {type(value).__name__} is no object; it must be a mapping")
+    text = emit_block(_plain(value), 0, Layout()) + "\n"
+    return parse_kube_object(text)
 
 
-class KubeObjects(list[KubeObject]):
-    """Objects in order, with selections."""
-
-    def where(self, predicate: Predicate) -> KubeObjects:
-        """Those for which the predicate holds."""
-        return KubeObjects(obj for obj in self if predicate(obj))
-
-    def where_not(self, predicate: Predicate) -> KubeObjects:
-        """Those for which it does not."""
-        return KubeObjects(obj for obj in self if not predicate(obj))
-
-    def get_root_kptfile(self) -> KubeObject | None:
-        """The Kptfile of the package itself, not of a package in it."""
-        found = [
-            obj
-            for obj in self
-            if obj.is_group_kind("kpt.dev", "Kptfile") and "/" not in obj.path_annotation
-        ]
-        return found[0] if found else None
+def _plain(value: Any) -> Any:
+    """A value of plain dicts, lists and scalars. Raises InputError for anything else."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(element) for element in value]
+    for kind in (bool, int, float, str):
+        if isinstance(value, kind):
+            return kind(value)
+    if value is None:
+        return None
+    raise InputError(f"a {type(value).__name__} cannot stand in an object")
 
 
-def is_gvk(group: str, version: str, kind: str) -> Predicate:
-    """Objects of a group, version and kind; "" is any."""
-    return lambda obj: obj.is_gvk(group, version, kind)
+def parse_kube_object(data: str | bytes) -> KubeObject:
+    """Returns the one object of a YAML or JSON text. Raises InputError."""
+    items = _items(data)
+    if len(items) != 1:
+        raise InputError(f"expected exactly one object, got {len(items)}")
+    return KubeObject(items[0])
 
 
-def is_name(name: str) -> Predicate:
-    return lambda obj: obj.name == name
-
-
-def is_namespace(namespace: str) -> Predicate:
-    """Objects in a namespace (not the kind Namespace)."""
-    return lambda obj: obj.namespace == namespace
-
-
-def has_labels(labels: dict[str, str]) -> Predicate:
-    """Objects with all these labels."""
-    return lambda obj: labels.items() <= obj.labels.items()
-
-
-def has_annotations(annotations: dict[str, str]) -> Predicate:
-    """Objects with all these annotations."""
-    return lambda obj: annotations.items() <= obj.annotations.items()
-
-
-def is_meta_resource() -> Predicate:
-    """Objects that describe the package and are never applied: Kptfiles, local configuration."""
-    return lambda obj: obj.is_group_kind("kpt.dev", "Kptfile") or obj.is_local_config()
-
-
-def not_(predicate: Predicate) -> Predicate:
-    return lambda obj: not predicate(obj)
+def _items(data: str | bytes) -> list[Item]:
+    return read_stream(data.encode() if isinstance(data, str) else data).items

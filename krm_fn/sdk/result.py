@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.printable import one_line
-from krm_fn.values import MISSING, Json
+from krm_fn.values import MISSING, Json, Path, format_path
 
 if TYPE_CHECKING:
     from krm_fn.sdk.object import KubeObject
@@ -61,6 +61,11 @@ class Field(NamedTuple):
     path: str
     current_value: Any = MISSING
     proposed_value: Any = MISSING
+
+    @classmethod
+    def at(cls, path: Path, current_value: Any = MISSING, proposed_value: Any = MISSING) -> Field:
+        """Returns the field at a path such as `("spec", "containers", 0, "image")`."""
+        return cls(format_path(path), current_value, proposed_value)
 
     def to_json(self) -> Json:
         found: Json = {"path": one_line(self.path)}
@@ -128,27 +133,58 @@ def config_file_result(message: str, path: str, severity: Severity) -> Result:
 
 def error_result(error: BaseException) -> Result:
     """An error as a result."""
-    return Result(str(error), Severity.ERROR)
+    return general_result(str(error), Severity.ERROR)
+
+
+def error_config_object_result(error: BaseException, obj: KubeObject) -> Result:
+    """An error about an object as a result."""
+    return config_object_result(str(error), obj, Severity.ERROR)
+
+
+def error_config_file_result(error: BaseException, path: str) -> Result:
+    """An error about a file as a result."""
+    return config_file_result(str(error), path, Severity.ERROR)
 
 
 class Results(list[Result]):
-    """The results of a run, in order."""
+    """The results of a run, in order. A message may be about an object, and a field of it."""
 
-    def infof(self, message: str, *arguments: object) -> None:
-        """Append a note; arguments are filled in as by `%`."""
-        self.append(Result(_filled(message, arguments), Severity.INFO))
+    def info(self, message: str, obj: KubeObject | None = None, field: Field | None = None) -> None:
+        """Append a note."""
+        self._say(message, obj, field, Severity.INFO)
 
-    def warningf(self, message: str, *arguments: object) -> None:
+    def warning(
+        self, message: str, obj: KubeObject | None = None, field: Field | None = None
+    ) -> None:
         """Append a warning."""
-        self.append(Result(_filled(message, arguments), Severity.WARNING))
+        self._say(message, obj, field, Severity.WARNING)
 
-    def errorf(self, message: str, *arguments: object) -> None:
-        """Append an error."""
-        self.append(Result(_filled(message, arguments), Severity.ERROR))
+    def error(
+        self, message: str, obj: KubeObject | None = None, field: Field | None = None
+    ) -> None:
+        """Append an error, which makes the function fail."""
+        self._say(message, obj, field, Severity.ERROR)
 
     def error_e(self, error: BaseException) -> None:
         """Append an error from an exception."""
         self.append(error_result(error))
+
+    def warning_e(self, error: BaseException) -> None:
+        """Append a warning from an exception that the function gets over."""
+        self.append(general_result(str(error), Severity.WARNING))
+
+    def _say(
+        self, message: str, obj: KubeObject | None, field: Field | None, severity: Severity
+    ) -> None:
+        result = general_result(message, severity)
+        if obj is not None:
+            result = config_object_result(message, obj, severity)
+        self.append(dataclasses.replace(result, field=field))
+
+    @property
+    def exit_code(self) -> int:
+        """1 if there is an error among them, else 0."""
+        return int(self.failed)
 
     @property
     def failed(self) -> bool:
@@ -162,10 +198,6 @@ class Results(list[Result]):
 
     def to_json(self) -> list[Json]:
         return [result.to_json() for result in self]
-
-
-def _filled(message: str, arguments: tuple[object, ...]) -> str:
-    return message % arguments if arguments else message
 
 
 def _sort_key(result: Result) -> Iterator[Any]:

@@ -10,7 +10,8 @@ from typing import Any, BinaryIO, Protocol
 
 from krm_fn import limits
 from krm_fn.errors import KrmFnError
-from krm_fn.sdk.object import KubeObject, KubeObjects, Predicate
+from krm_fn.sdk.object import KubeObject
+from krm_fn.sdk.objects import KubeObjects, Predicate
 from krm_fn.sdk.resourcelist import ResourceList, parse_resource_list
 from krm_fn.sdk.result import Results
 from krm_fn.system.reading import read_all
@@ -22,13 +23,6 @@ from krm_fn.system.streams import (
     say,
     write_stdout,
 )
-
-
-class MissingFnConfigError(KrmFnError):
-    """The function needs a functionConfig and got none."""
-
-    def __init__(self) -> None:
-        super().__init__("the function needs a functionConfig")
 
 
 class ResourceListProcessor(Protocol):
@@ -150,7 +144,7 @@ def as_main(processor: ResourceListProcessor | Callable[[ResourceList], bool]) -
     except KrmFnError as error:
         failure = error
     if failure is not None:
-        logf("failed to evaluate function: %s", failure)
+        log("failed to evaluate function:", failure)
         return 1
     return 0
 
@@ -158,8 +152,3 @@ def as_main(processor: ResourceListProcessor | Callable[[ResourceList], bool]) -
 def log(*words: object) -> None:
     """Print a line to standard error, where a function's caller shows it."""
     say(" ".join(map(str, words)))
-
-
-def logf(message: str, *arguments: object) -> None:
-    """The same, with arguments filled in as by `%`."""
-    log(message % arguments if arguments else message)

@@ -7,6 +7,6 @@ bytes, in which everything that nobody touched is as it came.
 from krm_fn.wire.compose import YamlError
 from krm_fn.wire.reading import read_stream
 from krm_fn.wire.scan import Head
-from krm_fn.wire.stream import Item, Origin, Stream
+from krm_fn.wire.stream import Comment, Item, Origin, Stream
 
-__all__ = ["Head", "Item", "Origin", "Stream", "YamlError", "read_stream"]
+__all__ = ["Comment", "Head", "Item", "Origin", "Stream", "YamlError", "read_stream"]

@@ -1,39 +1,62 @@
-"""Comments at the end of a line: set, replaced or removed in a text that is otherwise done.
+"""Comments of values: read from the text that came in, and set in the text that leaves.
 
-A comment is no part of a value, so it is put into the text that is about to leave, after all edits
-of values. The text is read again afterwards: a comment that would change a value is refused.
+A value has a head comment, the lines right above it that are indented as it is, and a line
+comment, which ends its line (that of its key, for a block of lines). They are no part of a value,
+so they are put into the text that is about to leave, after all edits of values. That text is read
+again: a comment that would change a value is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from krm_fn.errors import InputError
 from krm_fn.values import Path, equal, format_path
-from krm_fn.wire.compose import MappingNode, Node, ScalarNode, SequenceNode
-from krm_fn.wire.edit import apply_edits
-from krm_fn.wire.lines import CannotEdit, line_end
+from krm_fn.wire.compose import MappingNode, Node, ScalarNode, SequenceNode, YamlError
+from krm_fn.wire.edit import TextEdit, apply_edits, newline_of
+from krm_fn.wire.emit import Layout, emit_block
+from krm_fn.wire.lines import CannotEdit, line_end, line_start, with_comments_above
+from krm_fn.wire.stream import Comment, Comments, Item
 from krm_fn.wire.yamlstream import YamlStream
 
-Wanted = tuple[int, Path, str]
-"""(index of the item, path of the value, comment; "" removes it)."""
+
+def comments_of(item: Item) -> dict[Path, Comments]:
+    """Returns the comments of an item as it came in, by the paths of their values.
+
+    Values without comments are not there; JSON has none. Raises InputError where the item cannot be
+    read. Takes one pass over its text.
+    """
+    stream = item.stream
+    if not isinstance(stream, YamlStream):
+        return {}
+    try:
+        root, base = stream.node_of(item)
+    except YamlError as error:
+        raise error.at(stream.name) from None
+    found: dict[Path, Comments] = {}
+    for path, place in _places(stream.text, root, base):
+        comments = place.read()
+        if any(comments):
+            found[path] = comments
+    return found
 
 
-def with_line_comments(text: str, wanted: Sequence[Wanted]) -> str:
-    """`text` with the comments behind the values. Raises InputError where one cannot stand."""
+def with_comments(text: str, wanted: Sequence[tuple[int, Comment]]) -> str:
+    """Returns `text` with comments set: pairs of (index of the item, comment).
+
+    Of several for one place the last counts. Raises InputError where one cannot stand.
+    """
     stream = YamlStream(text, "")
-    edits = []
-    for (index, path), comment in {(n, path): text for n, path, text in wanted}.items():
-        item = stream.items[index]
-        try:
-            node, base = stream.node_of(item)
-            start, end = _span(text, node, base, path)
-        except CannotEdit as error:
-            raise InputError(
-                f"{item.head}: {format_path(path)} cannot have a line comment: {error}"
-            ) from None
-        edits.append((start, end, f" # {comment}" if comment else ""))
-    written = apply_edits(text, edits, 0, len(text))
+    by_item: dict[int, dict[tuple[Path, bool], Comment]] = {}
+    for index, comment in wanted:
+        by_item.setdefault(index, {})[comment.path, comment.head] = comment
+    edits: dict[tuple[int, int], str] = {}
+    for index, comments in by_item.items():
+        for start, end, body in _edits(stream, stream.items[index], comments.values()):
+            edits[start, end] = body  # what is above an object is above its first key, too
+    written = apply_edits(text, [(*span, body) for span, body in edits.items()], 0, len(text))
     after = YamlStream(written, "")
     for old, new in zip(stream.items, after.items, strict=True):
         if not equal(old.value, new.value):
@@ -41,38 +64,121 @@ def with_line_comments(text: str, wanted: Sequence[Wanted]) -> str:
     return written
 
 
-def _span(text: str, root: Node, base: int, path: Path) -> tuple[int, int]:
-    """From where what is to carry the comment ends to the end of its line."""
-    colon: int | None = None
-    node = root
-    for step in path:
-        node, colon = _child(text, node, base, step)
+def written_alone(item: Item) -> str:
+    """Returns an item as a YAML document of its own, in block style, with its comments."""
+    text = emit_block(item.final, 0, Layout()) + "\n"
+    return with_comments(text, [(0, comment) for comment in item.all_comments()])
+
+
+def _edits(stream: YamlStream, item: Item, comments: Iterable[Comment]) -> Iterator[TextEdit]:
+    places = dict(_places(stream.text, *stream.node_of(item)))
+    for comment in comments:
+        kind = "head" if comment.head else "line"
+        try:
+            yield _edit(places, comment)
+        except CannotEdit as error:
+            if comment.carried:
+                continue
+            raise InputError(
+                f"{item.head}: {format_path(comment.path)} cannot have a {kind} comment: {error}"
+            ) from None
+
+
+def _edit(places: Mapping[Path, _Place], comment: Comment) -> TextEdit:
+    place = places.get(comment.path)
+    if place is None:
+        raise CannotEdit("it is not there")
+    return place.set_head(comment.text) if comment.head else place.set_line(comment.text)
+
+
+_LINE_COMMENT: Final = re.compile(r"[ \t]+#([^\r\n]*)")
+_PROPERTIES: Final = re.compile(r"(?:[ \t]+[&!]\S*)*")
+"""An anchor and a tag of what is on the lines below."""
+
+
+class _Place(NamedTuple):
+    """Where comments of a value stand. Positions are those of the text."""
+
+    text: str
+    start: int
+    """Where the value starts, with its key or its dash."""
+    end: int
+    """Where the line comment may stand behind; -1 for none."""
+
+    def read(self) -> Comments:
+        head = ""
+        lines = self._head_lines()
+        if lines is not None:
+            above, line = lines
+            head = "\n".join(
+                _plain(one.strip(" \t\r")[1:]) for one in self.text[above:line].splitlines()
+            )
+        match = _LINE_COMMENT.match(self.text, self.end) if self.end >= 0 else None
+        return Comments(head, _plain(match[1]) if match else "")
+
+    def _head_lines(self) -> tuple[int, int] | None:
+        """The span of the comment lines above, or None where the value has no line of its own."""
+        line = line_start(self.text, self.start)
+        if self.text[line : self.start].strip(" "):
+            return None
+        return with_comments_above(self.text, line, 0, self.start - line), line
+
+    def set_head(self, comment: str) -> TextEdit:
+        lines = self._head_lines()
+        if lines is None:
+            raise CannotEdit("something else stands before it on its line")
+        above, line = lines
+        newline, indent = newline_of(self.text), self.text[line : self.start]
+        body = [f"{indent}# {one}".rstrip() for one in comment.splitlines()]
+        return above, line, "".join(f"{one}{newline}" for one in body)
+
+    def set_line(self, comment: str) -> TextEdit:
+        if self.end < 0:
+            raise CannotEdit("it has no line of its own")
+        stop = line_end(self.text, self.end)
+        rest = self.text[self.end : stop].strip(" \t")
+        if rest and not rest.startswith("#"):
+            raise CannotEdit("something else stands behind it")
+        return self.end, stop, f" # {comment}" if comment else ""
+
+
+def _plain(comment: str) -> str:
+    return comment.removeprefix(" ").rstrip()
+
+
+def _places(text: str, root: Node, base: int) -> Iterator[tuple[Path, _Place]]:
+    """Every value with where its comments stand; the root first, parents before what is in them."""
+    start = root.start + base
+    pending: list[tuple[Path, Node, int, int]] = [((), root, _dash(text, start) or start, -1)]
+    while pending:
+        path, node, at, colon = pending.pop()
+        yield path, _Place(text, at, _line_end(text, node, base, colon))
+        if isinstance(node, MappingNode):
+            for key, key_node, value in reversed(node.pairs):
+                behind = text.find(":", key_node.end + base) + 1
+                pending.append(((*path, key), value, key_node.start + base, behind))
+        elif isinstance(node, SequenceNode):
+            for n in range(len(node.items) - 1, -1, -1):
+                at = node.items[n].start + base
+                dash = None if node.flow else _dash(text, at)
+                pending.append(((*path, n), node.items[n], at if dash is None else dash, -1))
+
+
+def _dash(text: str, start: int) -> int | None:
+    """The dash before a value on its line, or None."""
+    before = start - 1
+    while before >= 0 and text[before] == " ":
+        before -= 1
+    return before if 0 <= before < start - 1 and text[before] == "-" else None
+
+
+def _line_end(text: str, node: Node, base: int, colon: int) -> int:
+    """Where a line comment of a value stands behind; `colon` is the end of its key, -1 for none."""
     start, end = node.start + base, node.end + base
     if isinstance(node, ScalarNode) and node.style in ("|", ">"):
         header = text[start : line_end(text, start)]
-        at = start + len(header.split(" #")[0].rstrip())
-    elif isinstance(node, MappingNode | SequenceNode) and not node.flow:
-        if colon is None:
-            raise CannotEdit("it has no line of its own")
-        at = colon
-    else:
-        at = end
-    stop = line_end(text, at)
-    rest = text[at:stop].strip(" \t")
-    if rest and not rest.startswith("#"):
-        raise CannotEdit("something else stands behind it")
-    return at, stop
-
-
-def _child(text: str, node: Node, base: int, step: str | int) -> tuple[Node, int | None]:
-    """(the value at a key or index, the position behind the key's colon)"""
-    if isinstance(node, MappingNode):
-        for key, key_node, value in node.pairs:
-            if key == step:
-                colon = text.find(":", key_node.end + base)
-                if colon < 0:
-                    raise CannotEdit("its key has no colon")
-                return value, colon + 1
-    if isinstance(node, SequenceNode) and isinstance(step, int) and 0 <= step < len(node.items):
-        return node.items[step], None
-    raise CannotEdit("it is not there")
+        return start + len(header.split(" #")[0].rstrip())
+    if isinstance(node, MappingNode | SequenceNode) and not node.flow:
+        match = _PROPERTIES.match(text, colon) if colon > 0 else None
+        return match.end() if match else -1
+    return end

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -54,6 +54,24 @@ class Origin:
         return f"{self.file}[{self.index}]" if self.index else self.file
 
 
+class Comments(NamedTuple):
+    """What stands above a value and behind it, without the number signs; "" is nothing."""
+
+    head: str = ""
+    line: str = ""
+
+
+class Comment(NamedTuple):
+    """A comment to be set when an object is written: above the value at a path, or behind it."""
+
+    path: Path
+    text: str
+    """Without number signs; "" removes what is there. A head comment may have several lines."""
+    head: bool = False
+    carried: bool = False
+    """Whether it came with the object from another text; left out where it cannot stand."""
+
+
 class Item:
     """One object. `value` is raw: with all annotations, as written.
 
@@ -66,6 +84,7 @@ class Item:
         "_new",
         "_text",
         "_value",
+        "_written_comments",
         "comments",
         "doubts",
         "elements",
@@ -101,8 +120,9 @@ class Item:
         """Whether words such as `yes` stand plain in the object; known with its value."""
         self.doubts: tuple[Doubt, ...] = ()
         """Those of a ResourceList's item of which no type is known; known with its value."""
-        self.comments: list[tuple[Path, str]] = []
-        """Line comments to be set when the object is written: (path of the value, comment)."""
+        self.comments: dict[tuple[Path, bool], Comment] = {}
+        """Comments to be set when the object is written, by (path of the value, whether head)."""
+        self._written_comments: dict[Path, Comments] | None = None
         self._value: Json | None = None
         self._new: Json | None = None
 
@@ -118,6 +138,19 @@ class Item:
             with limits.deep_stack():
                 self._value = self._with_inherited(self._text.load(self))
         return self._value
+
+    @property
+    def written_comments(self) -> dict[Path, Comments]:
+        """The comments that the object came in with, by the paths of their values.
+
+        Raises InputError where it cannot be read.
+        """
+        if self._written_comments is None:
+            from krm_fn.wire.comments import comments_of  # stands on the streams
+
+            with limits.deep_stack():
+                self._written_comments = comments_of(self)
+        return self._written_comments
 
     def read_as(self, reading: Reading) -> Json:
         """The object as it came in, with words such as `yes` read in another way."""
@@ -160,6 +193,16 @@ class Item:
             # What cannot be written is an error when it is written.
             with contextlib.suppress(InputError):
                 self._text.prepare(self)
+
+    def all_comments(self) -> list[Comment]:
+        """Every comment that the object leaves with in another text."""
+        carried = [
+            Comment(path, text, head, carried=True)
+            for path, comments in self.written_comments.items()
+            for text, head in ((comments.head, True), (comments.line, False))
+            if text and (path, head) not in self.comments
+        ]
+        return carried + list(self.comments.values())
 
     @property
     def dropped(self) -> bool:
@@ -278,7 +321,7 @@ class Stream(ABC):
         self.items: list[Item] = []
         self.function_config: Item | None = None
         self.api_version = ""
-        self.added: list[Json] = []
+        self._additions: list[Item | Json] = []
         self.prefix = b""
         """The byte order mark that stood before the text, if one did."""
         self.expect: Expect | None = None
@@ -392,18 +435,37 @@ class Stream(ABC):
     def _items(self, found: Any, place: str) -> tuple[str, int, Sequence[Any]]:
         """What the member `items` of a map is ("" where there is none), its line, its elements."""
 
-    def add(self, value: Json) -> None:
-        """Let an object leave that did not come in, behind all others."""
-        self.added.append(value)
+    def add(self, addition: Json | Item) -> None:
+        """Let an object leave that did not come in, behind all others.
+
+        An item of another stream leaves as it is when this one is written, with its comments.
+        """
+        self._additions.append(addition)
 
     def drop(self, item: Item) -> None:
-        """Let an object that came in not leave."""
-        item.dropped = True
+        """Let an object that came in, or an item that was added, not leave."""
+        if item.stream is self:
+            item.dropped = True
+        else:
+            self._additions = [one for one in self._additions if one is not item]
+
+    def drop_added(self, predicate: Callable[[Json], bool]) -> None:
+        """Let those added objects not leave for which a predicate holds."""
+        self._additions = [
+            one
+            for one in self._additions
+            if not predicate(one.final if isinstance(one, Item) else one)
+        ]
+
+    @property
+    def added(self) -> list[Json]:
+        """The objects that leave and did not come in, as they now are."""
+        return [one.final if isinstance(one, Item) else one for one in self._additions]
 
     @property
     def changed(self) -> bool:
         """Whether the text that leaves differs from the one that came, results aside."""
-        return bool(self.added) or any(
+        return bool(self._additions) or any(
             item.dropped or item.replaced is not None or item.comments for item in self.items
         )
 
@@ -419,14 +481,15 @@ class Stream(ABC):
             return self.prefix + self._commented(self._render(results)).encode()
 
     def _commented(self, text: str) -> str:
-        """The text with the line comments that were asked for."""
-        kept = [item for item in self.items if not item.dropped]
-        wanted = [(n, *comment) for n, item in enumerate(kept) for comment in item.comments]
+        """The text with the comments that were asked for."""
+        comments = [list(item.comments.values()) for item in self.items if not item.dropped]
+        comments += (one.all_comments() if isinstance(one, Item) else [] for one in self._additions)
+        wanted = [(n, comment) for n, of_one in enumerate(comments) for comment in of_one]
         if not wanted:
             return text
-        from krm_fn.wire.comments import with_line_comments  # stands on the streams
+        from krm_fn.wire.comments import with_comments  # stands on the streams
 
-        return with_line_comments(text, wanted)
+        return with_comments(text, wanted)
 
     @abstractmethod
     def prepare(self, item: Item) -> None:

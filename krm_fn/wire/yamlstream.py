@@ -200,6 +200,8 @@ class YamlStream(Stream):
 
     def node_of(self, item: Item) -> tuple[Node, int]:
         """An object's node, and what to add to its positions to get those in the text."""
+        if self._is_in_context(item.found):
+            return self._node_in_context(item.found), 0
         return self._compose(item.found).roots[0], self._region(item.found).base
 
     def load(self, item: Item) -> Json:

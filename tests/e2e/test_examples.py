@@ -10,6 +10,7 @@ import difflib
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,19 @@ def test_the_kpt_example_refuses_what_its_readme_says(shell: Shell, tmp_path: Pa
     assert done.status == 1
     assert promised("kpt") in done.err
     assert tree(package) == before
+
+
+@pytest.mark.needs("kpt")
+def test_a_function_written_with_the_sdk_gives_what_it_says(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = EXAMPLES / "sdk" / ".expected"
+    package = copy(EXAMPLES / "sdk", tmp_path / "sdk")
+    python = Path(sys.executable).parent
+    monkeypatch.setenv("PATH", os.pathsep.join((str(package), str(python), os.environ["PATH"])))
+    found, changed = render(shell, package, tmp_path / "results")
+    expect(expected / "diff.patch", changed)
+    expect(expected / "results.yaml", found)
 
 
 # ------------------------------------------------------------------------------------- kustomize

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from krm_fn.errors import InputError
 from krm_fn.values import equal
-from krm_fn.wire import Stream, read_stream
+from krm_fn.wire import Comment, Stream, read_stream
 from krm_fn.wire.compose import compose
 from krm_fn.wire.jsonstream import JsonStream
 
@@ -586,6 +586,27 @@ def test_changed_objects_read_back_and_others_keep_their_bytes(seed: int, size: 
         assert results_of(written) == (results or None)
     if not isinstance(again, JsonStream):
         assert again.write(results if again.is_resource_list else ()) == written
+
+
+@bounded(400)
+@given(SEEDS, SIZES)
+def test_comments_can_be_set_to_what_they_are_and_taken_away(seed: int, size: int) -> None:
+    text = compose_text(seed, size)
+    stream = read_stream(text.data)
+    values = values_of(stream)
+    before = [item.written_comments for item in stream.items]
+    for item in stream.items:
+        # All of them: above and behind what stands in the text, each where it was read.
+        item.comments.update({(c.path, c.head): c for c in item.all_comments()})
+    again = read_stream(stream.write())
+    assert equal(values_of(again), values)
+    assert [item.written_comments for item in again.items] == before
+    for item in again.items:
+        for path, head in [(c.path, c.head) for c in item.all_comments()]:
+            item.comments[path, head] = Comment(path, "", head)
+    bare = read_stream(again.write())
+    assert equal(values_of(bare), values)
+    assert not any(item.written_comments for item in bare.items)
 
 
 ADDED = re.compile(rb"\r?\n *added: 1(?=\r?\n)")

@@ -12,8 +12,13 @@ import pytest
 
 from krm_fn import sdk
 from krm_fn.errors import ConfigError, KrmFnError
-from krm_fn.sdk import KubeObject, ResourceList, Severity, is_gvk
-from krm_fn.sdk.object import FieldTypeError, InternalAnnotationError
+from krm_fn.sdk import (
+    FieldTypeError,
+    InternalAnnotationError,
+    KubeObject,
+    ResourceList,
+    is_gvk,
+)
 
 LIST = b"""\
 apiVersion: config.kubernetes.io/v1
@@ -122,39 +127,6 @@ def test_fields_are_set_and_removed_below_an_object(rl: ResourceList, web: KubeO
     assert "name: web # its name" in text
 
 
-def test_line_comments_are_set_replaced_and_removed(rl: ResourceList, web: KubeObject) -> None:
-    web.set_line_comment("how many", "spec", "replicas")
-    web.set_line_comment("", "metadata", "name")
-    web.set_line_comment("all", "spec", "containers")
-    web.set_nested("b", "spec", "new")
-    web.set_line_comment("fresh", "spec", "new")
-    text = rl.to_yaml().decode()
-    assert "    replicas: 2 # how many\n" in text
-    assert "    name: web\n" in text
-    assert "    containers: # all\n    - name: a\n" in text
-    assert "    new: b # fresh\n" in text
-
-
-@pytest.mark.parametrize(
-    "fields", [("metadata", "labels", "app"), ("spec", "nothing"), ("spec", "containers", 0)]
-)
-def test_a_comment_that_cannot_stand_is_refused(
-    rl: ResourceList, web: KubeObject, fields: tuple[str | int, ...]
-) -> None:
-    web.set_line_comment("x", *fields)
-    with pytest.raises(KrmFnError, match="cannot have a line comment"):
-        rl.to_yaml()
-
-
-def test_json_has_no_comments() -> None:
-    source = b"""{"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": [
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}]}"""
-    rl = sdk.parse_resource_list(source)
-    rl.items[0].set_line_comment("x", "kind")
-    with pytest.raises(KrmFnError, match="JSON has no comments"):
-        rl.to_yaml()
-
-
 def test_annotations_of_the_caller_cannot_be_written(web: KubeObject) -> None:
     with pytest.raises(InternalAnnotationError):
         web.set_annotation("internal.config.kubernetes.io/path", "elsewhere.yaml")
@@ -182,8 +154,8 @@ def test_objects_can_be_dropped_and_added(rl: ResourceList) -> None:
 
 
 def test_results_have_object_file_and_severity(rl: ResourceList, web: KubeObject) -> None:
-    rl.results.infof("%d objects", 2)
-    rl.results.append(sdk.config_object_result("too many", web, Severity.WARNING))
+    rl.results.info(f"{2} objects")
+    rl.results.warning("too many", web)
     rl.results.error_e(ConfigError("broken"))
     rl.sort()
     assert rl.results.failed
@@ -232,7 +204,7 @@ def test_a_runner_gets_configuration_objects_and_results() -> None:
             team = function_config.nested_string("data", "team")
             for obj in items.where(is_gvk("apps", "v1", "")):
                 obj.set_label("team", str(team))
-            results.infof("done")
+            results.info("done")
             return True
 
     out = sdk.run(sdk.WithContext(None, SetTeam()), LIST)
@@ -284,14 +256,14 @@ def test_a_program_passes_the_list_on() -> None:
 
 
 def test_a_program_that_fails_still_writes_the_list_with_its_results() -> None:
-    done = program("rl.results.errorf('no'); return False", LIST)
+    done = program("rl.results.error('no'); return False", LIST)
     assert done.returncode == 1
     assert done.stdout.startswith(LIST)
     assert done.stderr == b"failed to evaluate function: no\n"
 
 
 def test_a_program_that_reports_an_error_fails_whatever_it_returns() -> None:
-    done = program("rl.results.errorf('no'); return True", LIST)
+    done = program("rl.results.error('no'); return True", LIST)
     assert done.returncode == 1
     assert done.stderr == b"failed to evaluate function: no\n"
 
