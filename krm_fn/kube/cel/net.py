@@ -1,7 +1,6 @@
 """IP addresses and networks.
 
-The texts of errors are Go's, so addresses are read here and not by Python's ipaddress.
-Source: Go's net/netip; apiserver v0.37, pkg/cel/library/ip.go and cidr.go.
+Source: apiserver v0.37, pkg/cel/library/ip.go and cidr.go.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from krm_fn.lang.cel.environment import Library
 from krm_fn.lang.cel.functions import Function, Overload, steps
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import NO_OVERLOAD, Value
+from krm_fn.lang.go.netip import AddressError, parse_address, parse_prefix
 from krm_fn.lang.go.strconv import quote
 
 IP: Final = t.opaque("net.IP")
@@ -22,13 +22,7 @@ CIDR: Final = t.opaque("net.CIDR")
 _READ: Final = steps(35, 2)
 """What reading a text takes."""
 
-_DIGITS: Final = frozenset("0123456789")
-_HEX: Final = frozenset("0123456789abcdefABCDEF")
 _MAPPED: Final = 0xFFFF << 32
-
-
-class AddressError(ValueError):
-    """Why a text is no address, in Go's words."""
 
 
 class Address(Value):
@@ -90,125 +84,16 @@ class Network(Value):
         )
 
 
-def parse_address(text: str) -> tuple[Address, str]:
-    """An address and its zone; raises AddressError."""
-    for char in text:
-        if char == ".":
-            return Address(_version4(text, text), 32), ""
-        if char == ":":
-            return _version6(text)
-        if char == "%":
-            raise _error(text, "missing IPv6 address")
-    raise _error(text, "unable to parse IP")
-
-
-def _error(text: str, reason: str, at: str = "") -> AddressError:
-    place = f" (at {quote(at)})" if at else ""
-    return AddressError(f"ParseAddr({quote(text)}): {reason}{place}")
-
-
-def _version4(text: str, part: str) -> int:
-    """The number of a dotted `part` of `text`."""
-    number = value = dots = digits = 0
-    for index, char in enumerate(part):
-        if char in _DIGITS:
-            if digits == 1 and value == 0:
-                raise _error(text, "IPv4 field has octet with leading zero")
-            value = value * 10 + int(char)
-            digits += 1
-            if value > 255:
-                raise _error(text, "IPv4 field has value >255")
-        elif char == ".":
-            if index == 0 or index == len(part) - 1 or part[index - 1] == ".":
-                raise _error(text, "IPv4 field must have at least one digit", part[index:])
-            if dots == 3:
-                raise _error(text, "IPv4 address too long")
-            number = number << 8 | value
-            dots += 1
-            value = digits = 0
-        else:
-            raise _error(text, "unexpected character", part[index:])
-    if dots < 3:
-        raise _error(text, "IPv4 address too short")
-    return number << 8 | value
-
-
-def _version6(text: str) -> tuple[Address, str]:
-    rest, percent, zone = text.partition("%")
-    if percent and not zone:
-        raise _error(text, "zone must be a non-empty string")
-    groups: list[int] = []
-    gap = -1
-    if rest.startswith("::"):
-        gap = 0
-        rest = rest[2:]
-        if not rest:
-            return Address(0, 128), zone
-    while len(groups) < 8:
-        width = 0
-        while width < len(rest) and rest[width] in _HEX:
-            if width > 3:
-                raise _error(text, "each group must have 4 or less digits", rest)
-            width += 1
-        if width == 0:
-            raise _error(text, "each colon-separated field must have at least one digit", rest)
-        if rest[width : width + 1] == ".":
-            groups += _embedded(text, rest, groups, gap)
-            rest = ""
-            break
-        groups.append(int(rest[:width], 16))
-        rest = rest[width:]
-        if not rest:
-            break
-        if rest[0] != ":":
-            raise _error(text, "unexpected character, want colon", rest)
-        if len(rest) == 1:
-            raise _error(text, "colon must be followed by more characters", rest)
-        rest = rest[1:]
-        if rest[0] == ":":
-            if gap >= 0:
-                raise _error(text, "multiple :: in address", rest)
-            gap = len(groups)
-            rest = rest[1:]
-            if not rest:
-                break
-    if rest:
-        raise _error(text, "trailing garbage after address", rest)
-    if len(groups) < 8:
-        if gap < 0:
-            raise _error(text, "address string too short")
-        groups[gap:gap] = [0] * (8 - len(groups))
-    elif gap >= 0:
-        raise _error(text, "the :: must expand to at least one field of zeros")
-    number = 0
-    for group in groups:
-        number = number << 16 | group
-    return Address(number, 128), zone
-
-
-def _embedded(text: str, rest: str, groups: list[int], gap: int) -> list[int]:
-    """The two groups that a trailing dotted address stands for."""
-    if gap < 0 and len(groups) != 6:
-        raise _error(
-            text, "embedded IPv4 address must replace the final 2 fields of the address", rest
-        )
-    if len(groups) > 6:
-        raise _error(
-            text, "too many hex fields to fit an embedded IPv4 at the end of the address", rest
-        )
-    number = _version4(text, rest)
-    return [number >> 16, number & 0xFFFF]
-
-
 def _ip(text: str) -> Address:
     try:
-        address, zone = parse_address(text)
+        number, bits, zone = parse_address(text)
     except AddressError as error:
         raise EvaluationError(
             f"IP Address {quote(text)} parse error during conversion from string: {error}"
         ) from None
     if zone:
         raise EvaluationError(f"IP address {quote(text)} with zone value is not allowed")
+    address = Address(number, bits)
     if _mapped(address):
         raise EvaluationError(f"IPv4-mapped IPv6 address {quote(text)} is not allowed")
     return address
@@ -229,28 +114,14 @@ def _cidr(text: str) -> Network:
 
 
 def _network(text: str) -> Network:
-    def refuse(reason: str) -> EvaluationError:
-        return EvaluationError(f"{_PARSE}netip.ParsePrefix({quote(text)}): {reason}")
-
-    slash = text.rfind("/")
-    if slash < 0:
-        raise refuse("no '/'")
     try:
-        address, zone = parse_address(text[:slash])
+        number, bits, length = parse_prefix(text)
     except AddressError as error:
-        raise refuse(str(error)) from None
-    if zone:
-        raise refuse("IPv6 zones cannot be present in a prefix")
-    bits = text[slash + 1 :]
-    if not bits or not _DIGITS.issuperset(bits) or (len(bits) > 1 and bits[0] == "0"):
-        raise refuse(f"bad bits after slash: {quote(bits)}")
-    if len(bits) > 3 or int(bits) > address.bits:
-        if len(bits) > 18:
-            raise refuse(f"bad bits after slash: {quote(bits)}")
-        raise refuse("prefix length out of range")
+        raise EvaluationError(_PARSE + error.message) from None
+    address = Address(number, bits)
     if _mapped(address):
         raise EvaluationError(f"IPv4-mapped IPv6 address {quote(text)} is not allowed")
-    return Network(address, int(bits))
+    return Network(address, length)
 
 
 def _reads(parse: Any) -> Any:

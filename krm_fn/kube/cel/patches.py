@@ -20,13 +20,14 @@ from krm_fn.errors import EvaluationError
 from krm_fn.kube.cel.net import Address, Network
 from krm_fn.kube.cel.objects import ObjectValue, PatchValue
 from krm_fn.kube.cel.semver import Semver
-from krm_fn.kube.cel.urls import Url
+from krm_fn.kube.cel.urls import UrlValue
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel import values as v
 from krm_fn.lang.cel.times import format_duration, format_timestamp
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import Duration, ListView, MapView, Optional, Timestamp, UInt, Value
 from krm_fn.lang.go.strconv import format_float
+from krm_fn.lang.go.url import URL
 
 _SAFE: Final = 2**53 - 1
 
@@ -269,8 +270,8 @@ def _leaf_json(leaf: Leaf) -> Any:
         return 0
     if isinstance(value, (Address, Network, Semver)):
         return str(value)
-    if isinstance(value, Url):
-        return _url_json(value)
+    if isinstance(value, UrlValue):
+        return _url_json(value.url)
     if leaf.go_type in _UNREADABLE:
         return {}
     if type(value) is UInt:
@@ -290,12 +291,12 @@ _UNREADABLE: Final = frozenset({"*types.Err", "*lazy.MapValue", "library.authori
 """What Go prints as an empty JSON object, since it is an error or has no public fields."""
 
 
-def _url_json(url: Url) -> dict[str, Any]:
+def _url_json(url: URL) -> dict[str, Any]:
     """The fields of Go's url.URL."""
     return {
         "Scheme": url.scheme,
         "Opaque": url.opaque,
-        "User": None if url.user is None else {},
+        "User": None if url.userinfo is None else {},
         "Host": url.host,
         "Path": url.path,
         "Fragment": url.fragment,

@@ -34,7 +34,7 @@ from krm_fn.kube.cel.objects import JSON_PATCH, OBJECT, ObjectValue, PatchValue
 from krm_fn.kube.cel.patches import NotJsonError, merged_json
 from krm_fn.kube.cel.quantity import Quantity
 from krm_fn.kube.cel.semver import Semver
-from krm_fn.kube.cel.urls import Url
+from krm_fn.kube.cel.urls import UrlValue
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
 from krm_fn.lang.cel import Duration, Environment, Optional, Timestamp, UInt, types
@@ -235,7 +235,7 @@ def _encode_library(value: Any) -> Any:
         return {"jsonpatch": made}
     if isinstance(value, Quantity):
         return {"decimal": value.decimal()}
-    for kind, name in ((Address, "ip"), (Network, "cidr"), (Url, "url"), (Semver, "semver")):
+    for kind, name in ((Address, "ip"), (Network, "cidr"), (UrlValue, "url"), (Semver, "semver")):
         if isinstance(value, kind):
             return {name: str(value)}
     if isinstance(value, Format):
