@@ -29,8 +29,9 @@ from krm_fn.config.options import from_document
 from krm_fn.dialects.kubewarden.dialect import DIALECT
 from krm_fn.dialects.kubewarden.runtime.flags import make_engine
 from krm_fn.dialects.kubewarden.runtime.wapc import Session
-from krm_fn.run.function import admit, stages_of
+from krm_fn.run.admit import admit, stages_of
 from krm_fn.wire import read_stream
+from tests.compiling import compile_with
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = ROOT / "tests" / "conformance" / "kubewarden" / "policies" / "wasm"
@@ -229,7 +230,7 @@ def asked(data: bytes) -> Callable[[], None]:
     rule = Rule(
         RuleRef("kubewarden", "ClusterAdmissionPolicy", "", "bench"), policy("as.wasm", SETTINGS)
     )
-    (plugin,) = DIALECT.compile([rule], {}, cluster).plugins
+    (plugin,) = compile_with(DIALECT, [rule], cluster).plugins
     resource_ = cluster.resource_for("apps", "Deployment")
     requests = [
         Request(Operation.CREATE, item.head, resource_, "shop", item.value)

@@ -20,8 +20,9 @@ from typing import Any
 
 from krm_fn.admission import Chain, Cluster, Plugin, Request, RequestAttributes
 from krm_fn.config.options import Options
-from krm_fn.config.sources import RuleSet
-from krm_fn.run.knowledge import compile_rules, served_form
+from krm_fn.config.sources import RuleSet, Stage
+from krm_fn.run.compile import compile_rules
+from krm_fn.run.knowledge import knowledge_of
 from krm_fn.wire import read_stream
 
 HERE = Path(__file__).resolve().parent
@@ -133,13 +134,11 @@ def processes(rounds: int, count: int) -> None:
 
 def compiled(rules: str) -> tuple[Plugin, Chain, Cluster]:
     """The plugin of some rules, and a chain with it alone."""
-    admission = Options()
-    found = RuleSet()
-    found.add_documents(rules.encode(), "rules.yaml")
-    cluster = Cluster()
-    served = served_form(admission, {})
-    plugins, _ = compile_rules(found, admission, cluster, served)
-    return plugins[0], Chain(plugins, RequestAttributes(), served), cluster
+    sources = RuleSet()
+    sources.add_documents(rules.encode(), "rules.yaml")
+    known = knowledge_of([], [Stage(Options(), sources)])
+    plugins, _ = compile_rules(sources, Options(), known)
+    return plugins[0], Chain(plugins, RequestAttributes(), known.served), known.cluster
 
 
 def best(run: Callable[[], Any], rounds: int) -> float:
@@ -158,18 +157,16 @@ def one_pod(rounds: int) -> None:
     item = next(iter(read_stream(POD.format(n=0)[2:].replace("\n  ", "\n").encode()).items))
     for name, rules in (("policy", POLICY), ("ModRule", RULE)):
         plugin, chain, cluster = compiled(rules)
-        head = item.head
-        verdict = chain.admit(head, item.value, cluster)
+        subject = cluster.subject_of(item.head)
+        verdict = chain.admit(subject, item.value, cluster)
         assert verdict.changes
         request = Request(
             RequestAttributes().operation,
-            head,
-            cluster.resource_for(head.group, head.kind),
-            "bench",
+            *subject,
             verdict.shown,
         )
         alone = best(lambda: plugin.admit(replace(request), cluster), rounds)  # noqa: B023
-        whole = best(lambda: chain.admit(head, item.value, cluster), rounds)  # noqa: B023
+        whole = best(lambda: chain.admit(subject, item.value, cluster), rounds)  # noqa: B023
         print(f"one Pod, one {name}: plugin {alone:.0f} us, chain {whole:.0f} us")
 
 

@@ -105,6 +105,7 @@ def one_rule(rounds: int) -> None:
     )
     from krm_fn.dialects.modrule import DIALECT
     from krm_fn.wire import read_stream
+    from tests.compiling import compile_with
 
     head = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n"
     item = read_stream(
@@ -113,18 +114,18 @@ def one_rule(rounds: int) -> None:
     value: Any = item.value
     rule = read_stream(RULE.format(n=1, criterion="matchValue: web-1").encode()).items[0]
     ref = RuleRef("modrule", "ModRule", "bench", "rule-1")
-    compiled = DIALECT.compile([Rule(ref, rule.value)], {}, Cluster())
+    compiled = compile_with(DIALECT, [Rule(ref, rule.value)])
     plugin = compiled.plugins[0]
     chain = Chain([plugin], RequestAttributes())
     cluster = Cluster()
-    resource = cluster.resource_for(item.head.group, item.head.kind)
-    request = Request(Operation.CREATE, item.head, resource, "bench", value)
+    subject = cluster.subject_of(item.head)
+    request = Request(Operation.CREATE, *subject, value)
 
     def apply() -> None:
         assert plugin.admit(request, cluster).object
 
     def admit() -> None:
-        assert chain.admit(item.head, value, cluster).changes
+        assert chain.admit(subject, value, cluster).changes
 
     def copy() -> None:
         json.loads(json.dumps(value))

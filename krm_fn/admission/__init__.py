@@ -1,7 +1,7 @@
 """An API server's admission chain without the API server. Knows no dialect and no output."""
 
 from krm_fn.admission.chain import Chain, Change, RequestAttributes, Verdict, net_changes
-from krm_fn.admission.cluster import Cluster, Namespace
+from krm_fn.admission.cluster import Cluster, Namespace, Subject
 from krm_fn.admission.plugin import Phase, Plugin, Prefilter, Selection
 from krm_fn.admission.request import Operation, Request, User
 from krm_fn.admission.response import Cause, Finding, Response, Step
@@ -25,6 +25,7 @@ __all__ = [
     "RuleRef",
     "Selection",
     "Step",
+    "Subject",
     "User",
     "Verdict",
     "net_changes",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from krm_fn import limits, work
 from krm_fn.admission.blame import Places, Writers
-from krm_fn.admission.cluster import Cluster
+from krm_fn.admission.cluster import Cluster, Subject
 from krm_fn.admission.objectview import view_of
 from krm_fn.admission.plugin import Phase, Plugin
 from krm_fn.admission.request import Operation, Request, User
@@ -53,6 +53,8 @@ class Verdict(NamedTuple):
     findings: tuple[Finding, ...]
     changes: tuple[Change, ...]
     shown: Json
+    matched: frozenset[RuleRef] = frozenset()
+    """The rules that met the object."""
 
     @property
     def denied(self) -> bool:
@@ -94,14 +96,14 @@ class Chain:
 
     def admit(
         self,
-        head: Head,
+        subject: Subject,
         value: Json,
         cluster: Cluster,
         old_object: Json | None = None,
         workload: Head | None = None,
     ) -> Verdict:
         """Admit one raw object; `workload` is the one that a Pod's template was taken from."""
-        return _Admission(self, head, value, cluster, old_object, workload).run()
+        return _Admission(self, subject, value, cluster, old_object, workload).run()
 
 
 _CHANGE: Final = 50
@@ -131,7 +133,7 @@ class _Admission:
     def __init__(
         self,
         chain: Chain,
-        head: Head,
+        subject: Subject,
         value: Json,
         cluster: Cluster,
         old_object: Json | None,
@@ -140,15 +142,15 @@ class _Admission:
         self.chain = chain
         self.cluster = cluster
         self.value = value
-        namespace = cluster.namespace_of(head)
+        namespace = subject.namespace
         self.view = view_of(value, namespace, chain.served, strict=chain.attributes.strict)
         operation = chain.attributes.operation
         if operation is Operation.UPDATE and old_object is None:
             operation = Operation.CREATE
         self.request = Request(
             operation,
-            head,
-            cluster.resource_for(head.group, head.kind),
+            subject.head,
+            subject.resource,
             namespace,
             {},
             view_of(old_object, namespace, chain.served).served(old_object)
@@ -162,6 +164,7 @@ class _Admission:
         self.changes: list[Change] = []
         self.writers = Writers()
         self.denied = self.view.denied
+        self.matched: set[RuleRef] = set()
 
     def run(self) -> Verdict:
         shown = self.view.served(self.value)
@@ -175,7 +178,13 @@ class _Admission:
                 self._call(plugin, response.reinvocable)
         for plugin in self.chain.validating:
             self._call(plugin, None)
-        return Verdict(self.value, tuple(self.findings), tuple(self.changes), shown)
+        return Verdict(
+            self.value,
+            tuple(self.findings),
+            tuple(self.changes),
+            shown,
+            frozenset(self.matched),
+        )
 
     def _call(self, plugin: Plugin, only: frozenset[str] | None) -> Response | None:
         if not _is_asked(plugin, self.request.head, self.request.namespace):
@@ -186,6 +195,7 @@ class _Admission:
             shown = self.view.stored(shown)
         request = self.request._replace(object=shown)
         response = plugin.admit(request, self.cluster, only)
+        self.matched.update(response.matched)
         # What one plugin says together is one answer of the server.
         earlier = self.denied
         for finding in response.findings:

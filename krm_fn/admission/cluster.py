@@ -18,6 +18,19 @@ Identity = tuple[str, str, str, str]
 """(group, kind, namespace, name)"""
 
 
+class Subject(NamedTuple):
+    """What a request is about: an object by its head, its resource, and where it is admitted."""
+
+    head: Head
+    resource: Resource
+    namespace: str
+    """"" for cluster-scoped objects."""
+
+    @property
+    def identity(self) -> Identity:
+        return self.head.group, self.head.kind, self.namespace, self.head.name
+
+
 class Namespace(NamedTuple):
     """A namespace. `complete` is False where only its name is known and the object is made up."""
 
@@ -111,15 +124,15 @@ class Cluster:
             return None
         return self._crds.get((group, kind))
 
-    def namespace_of(self, head: Head) -> str:
-        """The namespace that an object is admitted in: "" for cluster-scoped kinds.
+    def subject_of(self, head: Head) -> Subject:
+        """An object with its resource and the namespace that it is admitted in.
 
         A namespaced object without `metadata.namespace` goes to the default namespace. A kind that
         nobody described is namespaced; if it has no namespace either, that is a guess.
         """
-        if not self.resource_for(head.group, head.kind).namespaced:
-            return ""
-        return head.namespace or self.default_namespace
+        resource = self.resource_for(head.group, head.kind)
+        namespace = head.namespace or self.default_namespace
+        return Subject(head, resource, namespace if resource.namespaced else "")
 
     def with_admitted(self, namespaces: Mapping[str, Json]) -> Cluster:
         """The same cluster after these Namespaces of the items were admitted.

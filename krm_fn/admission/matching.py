@@ -363,7 +363,14 @@ def _may_cover(rule: ResourceRule, head: Head, cluster: Cluster) -> bool:
     return in_scope and _covers(rule, Matched(head.group, any_version, head.kind, resource.plural))
 
 
+def operations_of(constraints: Constraints) -> frozenset[str]:
+    """The operations that a rule names; empty is any."""
+    named = {operation for rule in constraints.rules for operation in rule.operations}
+    return frozenset() if "*" in named else frozenset(named)
+
+
 def only_pods(constraints: Constraints) -> bool:
     """Whether nothing but Pods could match."""
-    names = {name for rule in constraints.rules for name, _ in rule.resources}
-    return names == {"pods"}
+    rules = constraints.rules
+    names = {name for rule in rules for name, _ in rule.resources}
+    return names == {"pods"} and all(_any_or(rule.groups, "") for rule in rules)

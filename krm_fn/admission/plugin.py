@@ -10,9 +10,9 @@ from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 from krm_fn.admission.cluster import Cluster
+from krm_fn.admission.coverage import RuleScope
 from krm_fn.admission.request import Request
-from krm_fn.admission.response import Finding, Response
-from krm_fn.admission.rule import RuleRef
+from krm_fn.admission.response import Response
 from krm_fn.wire import Head
 
 
@@ -81,6 +81,11 @@ class Plugin(Protocol):
     """(configuration name, webhook name), compared as the server does."""
     prefilter: Prefilter
 
+    @property
+    def scopes(self) -> Sequence[RuleScope]:
+        """What each of its rules could be asked about."""
+        ...
+
     def admit(
         self,
         request: Request,
@@ -88,12 +93,4 @@ class Plugin(Protocol):
         only: frozenset[str] | None = None,
     ) -> Response:
         """Admit one object; with `only`, just the invocations of these keys, once more."""
-        ...
-
-    def unseen(self, targets: Sequence[tuple[Head, str]]) -> Sequence[Finding]:
-        """One finding for each rule that could see none of the objects (heads, namespaces)."""
-        ...
-
-    def pods_only(self) -> Sequence[RuleRef]:
-        """The rules that could match nothing but Pods."""
         ...

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from krm_fn.admission.chain import Chain, Change, Verdict
-from krm_fn.admission.cluster import Cluster
+from krm_fn.admission.cluster import Cluster, Subject
 from krm_fn.admission.response import Cause, Finding
 from krm_fn.admission.rule import RuleRef
 from krm_fn.kube.podtemplates import BUILT_IN, Places, template_paths
@@ -124,15 +124,23 @@ def _paths(head: Head, value: Json, extra: Places) -> list[Path]:
 
 
 def admit_templates(
-    chain: Chain, head: Head, verdict: Verdict, namespace: str, cluster: Cluster, extra: Places
+    chain: Chain, subject: Subject, verdict: Verdict, cluster: Cluster, extra: Places
 ) -> Verdict:
     """The verdict on an object after the Pods of its templates were admitted, too."""
+    head, namespace = subject.head, subject.namespace
     for path in _paths(head, verdict.object, extra):
         template = template_of(head, verdict.object, namespace, path)
         if template is not None:
-            pod = chain.admit(template.head, template.pod, cluster, workload=head)
+            pod = chain.admit(
+                cluster.subject_of(template.head), template.pod, cluster, workload=head
+            )
             verdict = _merged(verdict, template, pod)
     return verdict
+
+
+def _admit_pod(chain: Chain, template: Template, cluster: Cluster) -> Verdict:
+    subject = cluster.subject_of(template.head)
+    return chain.admit(subject, template.pod, cluster, workload=template.workload)
 
 
 def _merged(verdict: Verdict, template: Template, pod: Verdict) -> Verdict:
@@ -153,6 +161,7 @@ def _merged(verdict: Verdict, template: Template, pod: Verdict) -> Verdict:
         object=template.written_back(verdict.object, pod.object),
         findings=(*verdict.findings, *findings),
         changes=(*verdict.changes, *changes),
+        matched=verdict.matched | pod.matched,
     )
 
 
@@ -176,12 +185,13 @@ def _placed(finding: Finding, template: Template) -> Finding:
 
 
 def preview_templates(
-    chain: Chain, head: Head, verdict: Verdict, namespace: str, cluster: Cluster, extra: Places
+    chain: Chain, subject: Subject, verdict: Verdict, cluster: Cluster, extra: Places
 ) -> tuple[list[Json], list[Finding]]:
     """The admitted Pods of an object's templates, as objects to look at, and what rules say.
 
     Names are those of the objects; where two objects have one name, the caller tells them apart.
     """
+    head, namespace = subject.head, subject.namespace
     pods: list[Json] = []
     findings: list[Finding] = []
     kind = _kind_in_names(head, extra)
@@ -189,7 +199,9 @@ def preview_templates(
         template = template_of(head, verdict.object, namespace, path)
         if template is None:
             continue
-        admitted = chain.admit(template.head, template.pod, cluster, workload=head)
+        admitted = chain.admit(
+            cluster.subject_of(template.head), template.pod, cluster, workload=head
+        )
         findings += _of_template(template, admitted, verdict)
         base = head.name or _generate_name(verdict.object).rstrip("-.")
         name = f"{base}-{kind}-pod" + (f"-{len(pods)}" if pods else "")

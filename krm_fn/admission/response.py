@@ -55,7 +55,7 @@ class Response(NamedTuple):
 
     `object` is None where nothing changed. `reinvocable` are the keys of the invocations that may
     run once more; `dirty` says that one of them must, since another of this plugin changed the
-    object after it.
+    object after it. `matched` are the rules that met the object, whatever came of it.
     """
 
     object: Json | None = None
@@ -63,3 +63,4 @@ class Response(NamedTuple):
     findings: tuple[Finding, ...] = ()
     reinvocable: frozenset[str] = frozenset()
     dirty: bool = False
+    matched: tuple[RuleRef, ...] = ()

@@ -42,7 +42,7 @@ from krm_fn.errors import InputError, KrmFnError
 from krm_fn.printable import json_text, one_line
 from krm_fn.report.model import Report, count
 from krm_fn.report.text import lines
-from krm_fn.run.function import admit, staged
+from krm_fn.run.admit import admit, staged
 from krm_fn.sdk.object import LOCAL_CONFIG
 from krm_fn.system.deadline import deadline, seconds_of
 from krm_fn.system.paths import WORKING_DIRECTORY, is_below, manifests

@@ -32,7 +32,7 @@ from krm_fn.config.sources import IMAGE_RULES, Stage
 from krm_fn.errors import ConfigError, InputError, KrmFnError, OutputError
 from krm_fn.report import ci, jsonreport, text
 from krm_fn.report.model import Report
-from krm_fn.run.function import admit, stages_of
+from krm_fn.run.admit import admit, stages_of
 from krm_fn.sdk import Severity
 from krm_fn.system.deadline import deadline, seconds_of
 from krm_fn.system.files import looked_in, working_directory, write_file
@@ -410,7 +410,9 @@ def write_files(flags: Flags, report: Report) -> None:
 def write_lines(report: Report, color: str, *, quiet: bool = False, notes: bool = False) -> None:
     """A report's lines for people, on standard error."""
     paint = _coloured if use_colour(color, is_terminal("stderr")) else str
-    for line in text.lines(report, notes=notes):
+    *lines, summary = text.lines(report, notes=notes)
+    lines += [] if notes else text.unmatched(report)
+    for line in (*lines, summary):
         if not quiet or line.startswith(Severity.ERROR.value):
             say(line, paint=paint)
 

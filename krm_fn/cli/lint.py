@@ -11,7 +11,7 @@ from krm_fn.config.options import Mode, OnReject, Options
 from krm_fn.errors import RuleError
 from krm_fn.report import text
 from krm_fn.report.model import count
-from krm_fn.run.function import lint as lint_rules
+from krm_fn.run.lint import lint as lint_rules
 from krm_fn.system.paths import manifests
 from krm_fn.system.streams import put, say
 

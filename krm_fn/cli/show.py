@@ -9,7 +9,7 @@ from krm_fn.cli.common import choice, read_manifests, read_options, word, write_
 from krm_fn.config.options import ObjectForm, Options
 from krm_fn.printable import json_text, log_line, visible
 from krm_fn.report.redact import redact_any
-from krm_fn.run.function import show as show_objects
+from krm_fn.run.show import show as show_objects
 from krm_fn.system.streams import write_stdout
 from krm_fn.values import Json
 from krm_fn.wire import read_stream

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from krm_fn.admission import Cause, Change, Finding
+from krm_fn.admission import Cause, Change, Finding, RuleRef
 from krm_fn.report.redact import Redactor
 from krm_fn.sdk import Severity
 from krm_fn.wire import Head, Item
@@ -40,6 +40,8 @@ class ObjectReport(NamedTuple):
     outcome: Outcome
     findings: tuple[Finding, ...] = ()
     changes: tuple[Change, ...] = ()
+    matched: frozenset[RuleRef] = frozenset()
+    """The rules that met the object."""
 
     @property
     def head(self) -> Head:
@@ -51,6 +53,7 @@ class ObjectReport(NamedTuple):
             outcome=max(self.outcome, later.outcome, key=list(Outcome).index),
             findings=tuple(dict.fromkeys((*self.findings, *later.findings))),
             changes=(*self.changes, *later.changes),
+            matched=self.matched | later.matched,
         )
 
 
@@ -65,6 +68,8 @@ class Report:
     """What concerns no single object."""
     with_changes: bool = True
     limit: int = 500
+    unmatched: list[Finding] = field(default_factory=list)
+    """Why rules matched no object, where that is no likely mistake: one a rule."""
     show_secrets: bool = False
     redactor: Redactor = field(default_factory=Redactor)
     """Knows the Secrets of the run."""
@@ -78,9 +83,14 @@ class Report:
         self.objects = list(entries.values())
         self.findings = list(dict.fromkeys((*self.findings, *later.findings)))
         self.rules += later.rules
+        self.unmatched += later.unmatched
         self.limit = max(self.limit, later.limit)
         self.total = max(self.total, later.total)
         return self
+
+    def with_unmatched(self) -> Report:
+        """The report in which what there is to say of unmatched rules counts as findings."""
+        return replace(self, findings=[*self.findings, *self.unmatched], unmatched=[])
 
     def all_findings(self) -> Iterator[tuple[ObjectReport | None, Finding]]:
         """Every finding with its object: those of the run first, then in the objects' order."""

@@ -12,9 +12,22 @@ from krm_fn.sdk import Severity
 
 
 def lines(report: Report, *, notes: bool = False) -> list[str]:
-    """A line an error and warning (and note, if asked for), errors first, then the summary."""
+    """A line an error and warning, errors first, then the summary.
+
+    With `notes` also a line a note, and why rules matched no object.
+    """
     wanted = list(Severity) if notes else [Severity.ERROR, Severity.WARNING]
-    return [*map(line, statements(report, *wanted)), report.summary()]
+    shown = report.with_unmatched() if notes else report
+    return [*map(line, statements(shown, *wanted)), report.summary()]
+
+
+def unmatched(report: Report) -> list[str]:
+    """How many rules matched no object, if any: one line."""
+    number = len(report.unmatched)
+    if not number:
+        return []
+    rules = "the rule" if report.rules == 1 else f"{number} of {report.rules} rules"
+    return [f"{rules} matched no object here; -v says why"]
 
 
 def line(statement: Statement) -> str:

@@ -8,6 +8,7 @@ module neither rules nor bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from krm_fn import limits
@@ -15,7 +16,7 @@ from krm_fn.admission import Cause, Chain, Cluster, Finding, RuleRef, Verdict, n
 from krm_fn.admission.checks import idempotence
 from krm_fn.admission.cluster import Identity
 from krm_fn.admission.objectview import view_of
-from krm_fn.admission.pods import admit_templates, cut_name, is_preview, preview_templates
+from krm_fn.admission.pods import admit_templates, preview_templates
 from krm_fn.config.options import (
     Idempotency,
     LocalConfig,
@@ -24,18 +25,17 @@ from krm_fn.config.options import (
     Options,
     PodTemplates,
 )
-from krm_fn.errors import InputError
 from krm_fn.kube.podtemplates import has_templates
 from krm_fn.report.model import ObjectReport, Outcome
-from krm_fn.run.knowledge import LOCAL_CONFIG, Caller, is_namespace, without_marks
-from krm_fn.values import Json, get
-from krm_fn.wire import Head, Item, Stream
+from krm_fn.run.caller import LOCAL_CONFIG, Caller, is_local
+from krm_fn.run.target import Target, is_namespace, value_of, without_marks
+from krm_fn.values import Json
+from krm_fn.wire import Head, Item
 from krm_fn.wire.scalars import Word
-from krm_fn.wire.stream import head_of
 
 
-class Runner:
-    """What all objects of a run share."""
+class Judge:
+    """Admits the targets of a stage, and judges the verdicts by the options."""
 
     def __init__(
         self,
@@ -47,7 +47,8 @@ class Runner:
     ) -> None:
         self.chain = chain
         self._skips_local = _skips_local(options, caller)
-        self._skipped: list[Head] = []
+        self.skipped: dict[Item, None] = {}
+        """The items that were left alone for local-config."""
         self.options = options
         self.cluster = cluster
         self.old_objects = old_objects
@@ -55,31 +56,30 @@ class Runner:
         """The Pods of templates, by the object that has them."""
         self._told: set[tuple[tuple[RuleRef, ...], str]] = set()
 
-    def admit_all(self, targets: Sequence[Item]) -> dict[Item, ObjectReport]:
+    def admit_all(self, targets: Sequence[Target]) -> dict[Item, ObjectReport]:
         """Admit Namespaces first, since others are then seen in namespaces as admitted."""
         reports: dict[Item, ObjectReport] = {}
         admitted: dict[str, Json] = {}
-        for item in targets:
-            if is_namespace(item.head):
-                self._admit_into(reports, item)
-                admitted[item.head.name] = without_marks(item.value)
+        for target in targets:
+            if is_namespace(target.head):
+                self._admit_into(reports, target)
+                admitted[target.head.name] = without_marks(target.item.value)
         self.cluster = self.cluster.with_admitted(admitted)
-        for item in targets:
-            if not is_namespace(item.head):
-                self._admit_into(reports, item)
+        for target in targets:
+            if not is_namespace(target.head):
+                self._admit_into(reports, target)
         return reports
 
-    def _admit_into(self, reports: dict[Item, ObjectReport], item: Item) -> None:
-        head = item.head
-        namespace = self.cluster.namespace_of(head)
-        wanted = self._wants(head, namespace)
+    def _admit_into(self, reports: dict[Item, ObjectReport], target: Target) -> None:
+        item, head, namespace = target.item, target.head, target.namespace
+        wanted = self._wants(target)
         if not wanted and not self.options.strict:
             return
         value = value_of(item)
         if not self.options.match.fits(head, value):
             return
-        if self._skips_local and _is_local(value):
-            self._skipped.append(head)
+        if self._skips_local and is_local(value):
+            self.skipped[item] = None
             return
         if not wanted:
             view = view_of(value, namespace, self.chain.served, strict=True)
@@ -89,21 +89,22 @@ class Runner:
             return
 
         def admit(value: Json) -> Verdict:
-            return self._admit(head, value, namespace)
+            return self._admit(target, value)
 
         verdict = admit(value)
         if self.options.pod_templates is PodTemplates.PREVIEW and self._with_pods(head):
-            verdict = self._preview(item, verdict, namespace)
+            verdict = self._preview(target, verdict)
         verdict = verdict._replace(findings=(*verdict.findings, *_doubts(item)))
         verdict = self._judge(verdict, admit)
         reports[item] = self._carry_out(item, namespace, verdict)
 
     def findings(self) -> Iterator[Finding]:
         """What there is to say of objects that were left alone; complete after `admit_all`."""
-        if self._skipped:
-            names = [f"{head.kind} {head.name}" for head in self._skipped[:_NAMED]]
-            names += ["..."] if len(self._skipped) > _NAMED else []
-            number = len(self._skipped)
+        if self.skipped:
+            number = len(self.skipped)
+            heads = [item.head for item in islice(self.skipped, _NAMED)]
+            names = [f"{head.kind} {head.name}" for head in heads]
+            names += ["..."] if number > _NAMED else []
             message = (
                 f"left alone, since {LOCAL_CONFIG} keeps {'it' if number == 1 else 'them'} out of "
                 f"the cluster: {', '.join(names)} ({number}); match.localConfig: Admit admits such "
@@ -111,7 +112,8 @@ class Runner:
             )
             yield Finding(Cause.NOTE, False, message)
 
-    def _wants(self, head: Head, namespace: str) -> bool:
+    def _wants(self, target: Target) -> bool:
+        head, namespace = target.head, target.namespace
         if self.chain.wants(head, namespace):
             return True
         if self.options.pod_templates is PodTemplates.PREVIEW and self._with_pods(head):
@@ -125,21 +127,21 @@ class Runner:
             head.group, head.kind, options.extra_pod_templates
         )
 
-    def _admit(self, head: Head, value: Json, namespace: str) -> Verdict:
-        old = self.old_objects.get((head.group, head.kind, namespace, head.name))
-        verdict = self.chain.admit(head, value, self.cluster, old)
-        if self.options.pod_templates is not PodTemplates.MUTATE or not self._with_pods(head):
+    def _admit(self, target: Target, value: Json) -> Verdict:
+        subject = target.subject
+        old = self.old_objects.get(subject.identity)
+        verdict = self.chain.admit(subject, value, self.cluster, old)
+        mutates = self.options.pod_templates is PodTemplates.MUTATE
+        if not mutates or not self._with_pods(target.head):
             return verdict
         extra = self.options.extra_pod_templates
-        return admit_templates(self.chain, head, verdict, namespace, self.cluster, extra)
+        return admit_templates(self.chain, subject, verdict, self.cluster, extra)
 
-    def _preview(self, item: Item, verdict: Verdict, namespace: str) -> Verdict:
+    def _preview(self, target: Target, verdict: Verdict) -> Verdict:
         """The verdict with what rules say of the Pods, which are kept for `put_previews`."""
         extra = self.options.extra_pod_templates
-        pods, findings = preview_templates(
-            self.chain, item.head, verdict, namespace, self.cluster, extra
-        )
-        self.previews[item] = pods
+        pods, findings = preview_templates(self.chain, target.subject, verdict, self.cluster, extra)
+        self.previews[target.item] = pods
         return verdict._replace(findings=(*verdict.findings, *findings))
 
     def _judge(self, verdict: Verdict, admit: Callable[[Json], Verdict]) -> Verdict:
@@ -172,12 +174,14 @@ class Runner:
         if verdict.denied:
             if self.options.on_reject is OnReject.DROP and _may_be_dropped(item):
                 return self._drop(item, namespace, verdict)
-            return ObjectReport(item, namespace, Outcome.REJECTED, verdict.findings)
+            return ObjectReport(
+                item, namespace, Outcome.REJECTED, verdict.findings, matched=verdict.matched
+            )
         changes = tuple(net_changes(before, verdict.object, verdict.changes, verdict.shown))
         outcome = Outcome.CHANGED if changes else Outcome.UNCHANGED
         if changes and self.options.mode is Mode.MUTATE:
             item.replace(verdict.object)
-        return ObjectReport(item, namespace, outcome, verdict.findings, changes)
+        return ObjectReport(item, namespace, outcome, verdict.findings, changes, verdict.matched)
 
     def _drop(self, item: Item, namespace: str, verdict: Verdict) -> ObjectReport:
         """The object leaves the list; its denials become warnings that say so."""
@@ -188,47 +192,7 @@ class Runner:
             f._replace(denies=False, message=f"dropped: {f.message}") if f.denies else f
             for f in verdict.findings
         )
-        return ObjectReport(item, namespace, Outcome.DROPPED, findings)
-
-
-def put_previews(streams: Sequence[Stream], previews: Mapping[Item, Sequence[Json]]) -> None:
-    """Add the Pods of templates to the streams; those of an earlier run are replaced or go.
-
-    Pods of objects that have one name are numbered, in the order of the objects.
-    """
-    taken: dict[Head, int] = {}
-    for stream in streams:
-        pods = (pod for item in stream.items for pod in previews.get(item, ()))
-        wanted = {head_of(pod): pod for pod in (_with_own_name(pod, taken) for pod in pods)}
-        for item in stream.items:
-            if item.head.kind == "Pod" and is_preview(item.value):
-                pod = wanted.pop(item.head, None)
-                if pod is None:
-                    item.dropped = True
-                else:
-                    item.replace(pod)
-        stream.drop_added(is_preview)
-        for pod in wanted.values():
-            stream.add(pod)
-
-
-def _with_own_name(pod: Json, taken: dict[Head, int]) -> Json:
-    """A preview under a name that no other one has; `taken` counts those of each name."""
-    first, name = head_of(pod), pod["metadata"]["name"]
-    while head_of(pod) in taken:
-        taken[first] += 1
-        pod = {**pod, "metadata": {**pod["metadata"], "name": cut_name(f"{name}-{taken[first]}")}}
-    taken[head_of(pod)] = 1
-    return pod
-
-
-def value_of(item: Item) -> Json:
-    """The object; what is wrong with it says which object it is. Raises InputError."""
-    try:
-        return item.value
-    except InputError as error:
-        error.message = f"{item.head}: {error.message}"
-        raise
+        return ObjectReport(item, namespace, Outcome.DROPPED, findings, matched=verdict.matched)
 
 
 def _doubts(item: Item) -> Iterator[Finding]:
@@ -253,10 +217,6 @@ def _skips_local(options: Options, caller: Caller) -> bool:
     if options.match.local_config is None:
         return caller is Caller.FUNCTION
     return options.match.local_config is LocalConfig.SKIP
-
-
-def _is_local(value: Json) -> bool:
-    return bool(get(value, ("metadata", "annotations", LOCAL_CONFIG)) == "true")
 
 
 _NAMED: Final = 3

@@ -16,7 +16,8 @@ from krm_fn import limits, work
 from krm_fn.config.options import Options
 from krm_fn.errors import RunLimitError
 from krm_fn.report.linediff import unified
-from krm_fn.run.function import Done, lint, run
+from krm_fn.run.function import Done, run
+from krm_fn.run.lint import lint
 from tests.steps import assert_linear
 
 Json = dict[str, Any]

@@ -20,10 +20,10 @@ from krm_fn.admission import (
     Prefilter,
     Request,
     Response,
-    RuleRef,
     Selection,
     Step,
 )
+from krm_fn.admission.coverage import scope_of_pods
 from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.appmesh.faults import DATA, INJECT, PATCH, READ_POD, Refused
 from krm_fn.dialects.appmesh.gotypes import read_pod
@@ -34,7 +34,6 @@ from krm_fn.errors import EvaluationError
 from krm_fn.kube.podtemplates import controller_labels
 from krm_fn.lang.go.values import to_bytes
 from krm_fn.values import Json, get
-from krm_fn.wire import Head
 
 DEFAULT_CONFIG_MAP: Final = "sidecar-injector"
 _KRUISE_MARK: Final = {"name": "IS_INJECTED", "value": "true"}
@@ -61,6 +60,7 @@ class Injector:
         self._patches: dict[str, Patch] = {}
         self._deployed: tuple[Cluster, str] | None = None
         self.prefilter = Prefilter([Selection(frozenset({""}), frozenset({"Pod"}))])
+        self.scopes = [scope_of_pods(mesh.ref, mesh.namespaces) for mesh in self._meshes]
 
     def admit(
         self,
@@ -75,7 +75,8 @@ class Injector:
         try:
             return run.response()
         except Refused as refusal:
-            return Response(findings=(*run.findings, self._finding(refusal)))
+            findings = (*run.findings, self._finding(refusal))
+            return Response(findings=findings, matched=refusal.rules)
 
     def _finding(self, refusal: Refused) -> Finding:
         message, rules = str(refusal), refusal.rules
@@ -86,24 +87,6 @@ class Injector:
             message += "; the Pod stays as it is (onRuleError: Warn)"
             return Finding(Cause.FAILED, False, message, rules)
         return Finding(Cause.FAILED, True, message, rules)
-
-    def unseen(self, targets: Sequence[tuple[Head, str]]) -> Sequence[Finding]:
-        """A finding for each Mesh that is for namespaces of which none has a Pod here."""
-        spaces = {
-            namespace for head, namespace in targets if (head.group, head.kind) == ("", "Pod")
-        }
-        found: list[Finding] = []
-        for mesh in self._meshes if spaces else ():
-            wanted = mesh.namespaces
-            if wanted is not None and spaces.isdisjoint(wanted):
-                named = " or ".join(wanted) or "no namespace"
-                message = f"is for {named} only, and no Pod here is created there"
-                found.append(Finding(Cause.WARNING, False, message, (mesh.ref,)))
-        return found
-
-    def pods_only(self) -> Sequence[RuleRef]:
-        """All Meshes that inject."""
-        return [mesh.ref for mesh in self._meshes]
 
     @property
     def meshes(self) -> Sequence[Mesh]:
@@ -155,11 +138,13 @@ class _Run:
         if not matching:
             return Response(findings=tuple(self.findings))
         mesh = matching[0]
+        matched = (mesh.ref,)
         sidecars = self._sidecars(mesh, pod)
         if sidecars is None or not any(sidecars):
-            return Response(findings=tuple(self.findings))
+            return Response(findings=tuple(self.findings), matched=matched)
         injected = _with_sidecars(self.request.object, sidecars, mesh)
-        return Response(injected, (Step((mesh.ref,), injected),), tuple(self.findings))
+        steps = (Step(matched, injected),)
+        return Response(injected, steps, tuple(self.findings), matched=matched)
 
     def _pod(self) -> Pod:
         try:

@@ -39,6 +39,8 @@ class Outcome:
     document: Json
     steps: list[Step] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    matched: list[RuleRef] = field(default_factory=list)
+    """The rules that met the document."""
     rejections: list[str] = field(default_factory=list)
     """One text a rule, as KubeMod joins them: `ns/name: "message"`."""
     untouched: str = ""
@@ -66,8 +68,15 @@ class Engine:
         try:
             self._patch(outcome, namespace)
         except _Untouched as stop:
-            return Outcome(document, findings=outcome.findings, untouched=stop.reason)
+            return Outcome(
+                document,
+                findings=outcome.findings,
+                matched=outcome.matched,
+                untouched=stop.reason,
+            )
         for rule in self._rejects:
+            # Not to match is what such a rule wants of an object.
+            outcome.matched.append(rule.ref)
             if self._matches(rule, outcome):
                 _reject(rule, namespace, outcome, self._chance)
         return outcome
@@ -79,6 +88,7 @@ class Engine:
         broken = ""
         for _, tier in groupby(self._patches, key=lambda rule: rule.spec.execution_tier):
             for rule in [rule for rule in tier if self._matches(rule, outcome)]:
+                outcome.matched.append(rule.ref)
                 try:
                     operations, warnings = _compute(rule, outcome.document, namespace, self._chance)
                 except EvaluationError as error:

@@ -20,10 +20,11 @@ from krm_fn.admission import (
     Prefilter,
     Request,
     Response,
-    RuleRef,
     Selection,
     Step,
+    Subject,
 )
+from krm_fn.admission.coverage import RuleScope, there
 from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.modrule.controllers import Asking, asking
 from krm_fn.dialects.modrule.engine import Engine
@@ -49,9 +50,6 @@ class _Index(NamedTuple):
         )
 
 
-_MADE_BY_CONTROLLERS = frozenset({"Pod", "ReplicaSet", "Job"})
-
-
 class KubeMod:
     """All ModRules of a run, in the order in which they apply within a tier."""
 
@@ -69,8 +67,6 @@ class KubeMod:
         self.prefilter = Prefilter(map(self._selection, self._rules))
         self._seen_by: dict[tuple[str, str], list[_Index]] = {}
         self._engines: dict[tuple[CompiledRule, ...], Engine] = {}
-        self._operations: set[str] = set()
-        """What the objects so far were admitted as, for those rules that want another operation."""
 
     def admit(
         self,
@@ -84,7 +80,6 @@ class KubeMod:
             head, request.namespace, request.object, cluster
         ):
             return Response()
-        self._operations.add(request.operation)
         namespace = request_namespace(head, request.namespace)
         candidates = tuple(
             entry.rule
@@ -131,41 +126,69 @@ class KubeMod:
             ),
             findings=tuple(findings),
             reinvocable=frozenset({INVOCATION}),
+            matched=tuple(outcome.matched),
         )
 
-    def unseen(self, targets: Sequence[tuple[Head, str]]) -> Sequence[Finding]:
-        """A finding for each rule that was a candidate for none of the objects."""
-        spaces = {
-            request_namespace(head, namespace)
-            for head, namespace in targets
-            if head.kind in TARGET_KINDS or self.scope.target_resources
-        }
-        here = {head.kind for head, _ in targets}
-        findings: list[Finding] = []
-        for entry in self._rules:
-            rule = entry.rule
-            operations = rule.spec.admission_operations
-            if not any(self.scope.sees(rule, namespace) for namespace in spaces):
-                findings.append(self._out_of_sight(rule, targets))
-            elif self._operations and self._operations.isdisjoint(operations):
-                there = " and ".join(sorted(self._operations))
-                message = (
-                    f"applies on {' and '.join(operations)} only, and the objects are admitted as "
-                    f"{there} (context.operation)"
-                )
-                findings.append(Finding(Cause.WARNING, False, message, (rule.ref,)))
-            elif entry.kinds and entry.kinds <= _MADE_BY_CONTROLLERS and not entry.kinds & here:
-                kinds = " and ".join(sorted(entry.kinds))
-                message = (
-                    f"takes effect only in the cluster: {kinds} objects are made by controllers "
-                    "there, and none is among the objects here"
-                )
-                findings.append(Finding(Cause.NOTE, False, message, (rule.ref,)))
-        return findings
+    @cached_property
+    def scopes(self) -> Sequence[RuleScope]:
+        """What each rule could be asked about: kinds of the webhook, in sight of the rule."""
+        return [self._scope(entry) for entry in self._rules]
 
-    def pods_only(self) -> Sequence[RuleRef]:
-        """The rules whose match pins the kind to Pod."""
-        return [entry.rule.ref for entry in self._rules if entry.kinds == frozenset({"Pod"})]
+    def _scope(self, entry: _Index) -> RuleScope:
+        rule = entry.rule
+        kinds = entry.kinds
+        if kinds is None:
+            why = "KubeMod's webhook is called for other kinds"
+        else:
+            why = f"it matches {' and '.join(sorted(kinds))} only"
+        remedy = ""
+        if not self.scope.target_resources and (kinds is None or kinds.isdisjoint(TARGET_KINDS)):
+            remedy = "modRules.targetResources adds the plurals of further kinds"
+        return RuleScope(
+            rule.ref,
+            lambda head: self._covers(entry, head),
+            lambda head, namespace: (
+                namespace not in self.scope.ignored_namespaces
+                and self.scope.sees(rule, request_namespace(head, namespace))
+            ),
+            lambda subjects: self._unseen(rule, subjects),
+            why,
+            kinds,
+            frozenset(rule.spec.admission_operations),
+            remedy,
+        )
+
+    def _covers(self, entry: _Index, head: Head) -> bool:
+        is_target = head.kind in TARGET_KINDS or bool(self.scope.target_resources)
+        return is_target and entry.may_match(head)
+
+    def _unseen(self, rule: CompiledRule, subjects: Sequence[Subject]) -> str:
+        """Why a rule sees none of the objects."""
+        scope = self.scope
+        home = rule.ref.namespace or f"no namespace: taken as {scope.default_namespace}"
+        system = scope.cluster_rules_namespace
+        spaces = {request_namespace(subject.head, subject.namespace) for subject in subjects}
+        if spaces <= scope.ignored_namespaces:
+            remedy = (
+                f"KubeMod's webhook ignores {' and '.join(sorted(scope.ignored_namespaces))} "
+                "(modRules.ignoredNamespaces)."
+            )
+        elif not scope.is_cluster_rule(rule):
+            remedy = (
+                "Set metadata.namespace or context.defaultNamespace, or targetNamespaceRegex in "
+                f"{system}."
+            )
+        elif rule.namespace_regex is not None:
+            remedy = "Its targetNamespaceRegex finds none of them."
+        else:
+            remedy = (
+                f"Without targetNamespaceRegex a rule in {system} sees cluster-scoped objects "
+                "only; set it (.* for all)."
+            )
+        where = there(subjects)
+        none = f"saw none of the {len(subjects)} objects"
+        seen = "did not see the object" if len(subjects) == 1 else none
+        return f"ModRule {rule.ref.name} ({home}) {seen}{f'; {where}' if where else ''}. {remedy}"
 
     # ---------------------------------------------------------------------------- small parts
 
@@ -208,32 +231,6 @@ class KubeMod:
         if candidates not in self._engines:
             self._engines[candidates] = Engine(candidates, self.on_error, self.scope.chance)
         return self._engines[candidates]
-
-    def _out_of_sight(self, rule: CompiledRule, targets: Sequence[tuple[Head, str]]) -> Finding:
-        spaces = {namespace for _, namespace in targets}
-        home = rule.ref.namespace or f"no namespace: taken as {self.scope.default_namespace}"
-        system = self.scope.cluster_rules_namespace
-        named = ", ".join(sorted(spaces - {""})[:5])
-        there = f"; they are in {named}" if named else ""
-        if self.scope.is_cluster_rule(rule):
-            remedy = (
-                "Its targetNamespaceRegex finds none of them."
-                if rule.namespace_regex is not None
-                else f"Without targetNamespaceRegex a rule in {system} sees cluster-scoped "
-                "objects only; set it (.* for all)."
-            )
-        else:
-            remedy = (
-                "Set metadata.namespace or context.defaultNamespace, or targetNamespaceRegex in "
-                f"{system}."
-            )
-        objects = "object" if len(targets) == 1 else f"{len(targets)} objects"
-        return Finding(
-            Cause.WARNING,
-            False,
-            f"ModRule {rule.ref.name} ({home}) saw none of the {objects}{there}. {remedy}",
-            (rule.ref,),
-        )
 
 
 _NAMESPACE_NAME: Final = re.compile(

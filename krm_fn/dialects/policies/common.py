@@ -5,19 +5,21 @@ Nothing here knows how a policy is evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import Final
 
 from krm_fn.admission import Cause, Cluster, Finding, Request, RuleRef
 from krm_fn.admission.activation import Authorizer
-from krm_fn.admission.matching import may_match, only_pods
+from krm_fn.admission.coverage import RuleScope, everywhere, never_unseen
+from krm_fn.admission.matching import may_match, only_pods, operations_of
 from krm_fn.admission.views import ServedForm
 from krm_fn.dialects.policies.spec import Policy
 from krm_fn.errors import DecodeError
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Form, Served
 from krm_fn.values import Json
-from krm_fn.wire import Head
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,6 @@ class Settings:
         shown = request._replace(object=typed, old_object=old)
         return Shown(shown, lambda value: view.put(request.object, value)[0])
 
-    def pods_only(self, policy: Policy) -> bool:
-        """Whether a policy is about Pods alone."""
-        return policy.constraints is not None and only_pods(policy.constraints)
-
 
 def ignored_error(message: str, *rules: RuleRef) -> Finding:
     """An error that failurePolicy: Ignore covers."""
@@ -92,37 +90,22 @@ def undecided_namespace(policy: Policy, request: Request) -> Finding:
     return Finding(Cause.UNDECIDED, False, message, (policy.ref,))
 
 
-def unseen_policies(
-    policies: Sequence[Policy],
-    targets: Sequence[tuple[Head, str]],
-    cluster: Cluster,
-    operations: Set[str],
-) -> list[Finding]:
-    """A finding for each policy that could match none of the objects.
-
-    `operations` are what objects were admitted as.
-    """
-    findings = []
-    heads = [head for head, _ in targets]
-    for policy in policies:
-        constraints = policy.constraints
-        if constraints is None:
-            continue
-        if any(may_match(constraints, head, cluster) for head in heads):
-            wanted = {operation for rule in constraints.rules for operation in rule.operations}
-            if operations and wanted and "*" not in wanted and wanted.isdisjoint(operations):
-                message = (
-                    f"applies on {' and '.join(sorted(wanted))} only, and the objects are admitted "
-                    f"as {' and '.join(sorted(operations))} (context.operation)"
-                )
-                findings.append(Finding(Cause.WARNING, False, message, (policy.ref,)))
-            continue
-        objects = "object" if len(heads) == 1 else f"{len(heads)} objects"
-        kinds = sorted({head.kind for head in heads})
-        named = ", ".join(kinds[:5]) + (", ..." if len(kinds) > 5 else "")
-        message = (
-            f"{policy.ref} matches none of the {objects} ({named}): its matchConstraints name "
-            "other resources"
+def scopes_of(policies: Iterable[Policy], cluster: Cluster) -> list[RuleScope]:
+    """What policies could be asked about; those without constraints never are."""
+    return [
+        RuleScope(
+            policy.ref,
+            partial(may_match, policy.constraints, cluster=cluster),
+            everywhere,
+            never_unseen,
+            "its matchConstraints name other resources",
+            _PODS if only_pods(policy.constraints) else None,
+            operations_of(policy.constraints),
+            suspicious=True,
         )
-        findings.append(Finding(Cause.WARNING, False, message, (policy.ref,)))
-    return findings
+        for policy in policies
+        if policy.constraints is not None
+    ]
+
+
+_PODS: Final = frozenset({"Pod"})

@@ -26,8 +26,8 @@ from krm_fn.admission.matching import Matched, ResourcePrefilter
 from krm_fn.dialects.policies.common import (
     Settings,
     ignored_error,
+    scopes_of,
     undecided_namespace,
-    unseen_policies,
 )
 from krm_fn.dialects.policies.denial import Because, Denial, Refused, internal_error
 from krm_fn.dialects.policies.dispatch import (
@@ -120,6 +120,8 @@ class Outcome:
     """What there is to say besides the denial."""
     reinvocable: set[str] = field(default_factory=set)
     dirty: bool = False
+    matched: dict[RuleRef, None] = field(default_factory=dict)
+    """The policies whose conditions held."""
 
 
 class MutatingPolicies:
@@ -139,8 +141,7 @@ class MutatingPolicies:
         self._objects = objects
         self._compiled = {policy.name: _Policy(policy, settings.version) for policy, _ in bound}
         self._bound = bound = [pair for pair in bound if pair[1]]
-        self._operations: set[str] = set()
-        """What the objects so far were admitted as, for policies that want another operation."""
+        self.scopes = scopes_of((policy for policy, _ in bound), settings.cluster)
         self._dispatcher = Dispatcher(bound, settings.schemas, settings.stored)
         constraints = [policy.constraints for policy, _ in bound if policy.constraints is not None]
         self.prefilter: Prefilter = ResourcePrefilter(constraints, settings.cluster)
@@ -171,6 +172,7 @@ class MutatingPolicies:
             findings=findings,
             reinvocable=frozenset(outcome.reinvocable),
             dirty=outcome.dirty,
+            matched=tuple(outcome.matched),
         )
 
     def _in_another_order(
@@ -195,7 +197,6 @@ class MutatingPolicies:
         reverse: bool = False,
     ) -> Outcome:
         """One pass over all policies, or over them in `reverse`; `only` as in `admit`."""
-        self._operations.add(request.operation)
         if is_excluded(request) or request.operation is Operation.DELETE:
             return Outcome(request.object, request.object)
         run = _Pass(self, request, cluster, only, reverse=reverse)
@@ -221,15 +222,6 @@ class MutatingPolicies:
             for mutator in compiled.mutators:
                 if isinstance(mutator.program, CompileError):
                     yield compiled.policy.ref, mutator.path, mutator.program.message
-
-    def unseen(self, targets: Sequence[Any]) -> Sequence[Finding]:
-        """A finding for each policy that could match none of the objects."""
-        policies = [policy for policy, _ in self._bound]
-        return unseen_policies(policies, targets, self._settings.cluster, self._operations)
-
-    def pods_only(self) -> Sequence[RuleRef]:
-        """The policies that are about Pods alone."""
-        return [policy.ref for policy, _ in self._bound if self._settings.pods_only(policy)]
 
 
 class _Pass:
@@ -265,6 +257,7 @@ class _Pass:
                 case Misconfiguration(policy, binding, message):
                     self.misconfigured(policy, binding, message)
                 case Undecided(policy, why):
+                    self.outcome.matched[policy.ref] = None
                     self.tell(Cause.UNDECIDED, policy, why)
                 case Noted(policy, what):
                     self.tell(Cause.WARNING, policy, what)
@@ -301,6 +294,7 @@ class _Pass:
                 self.failed(invocation, decision.error or decision.ignored)
             if not decision.holds:
                 return
+        self.outcome.matched[policy.ref] = None
         if self.only is not None and invocation.key not in self.only:
             return
         if compiled.reads_unknown and not context.known_namespace():

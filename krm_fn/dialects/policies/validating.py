@@ -25,8 +25,8 @@ from krm_fn.admission.matching import Matched, ResourcePrefilter
 from krm_fn.dialects.policies.common import (
     Settings,
     ignored_error,
+    scopes_of,
     undecided_namespace,
-    unseen_policies,
 )
 from krm_fn.dialects.policies.denial import Because, Denial
 from krm_fn.dialects.policies.dispatch import (
@@ -193,6 +193,8 @@ class Outcome:
     """The policies that an audit annotation comes from."""
     findings: list[Finding] = field(default_factory=list)
     """What else there is to say."""
+    matched: dict[RuleRef, None] = field(default_factory=dict)
+    """The policies whose conditions held."""
 
 
 class ValidatingPolicies:
@@ -208,8 +210,7 @@ class ValidatingPolicies:
         self._settings = settings
         self._compiled = {policy.name: _Policy(policy, settings.version) for policy, _ in bound}
         self._bound = bound = [pair for pair in bound if pair[1]]
-        self._operations: set[str] = set()
-        """What the objects so far were admitted as, for policies that want another operation."""
+        self.scopes = scopes_of((policy for policy, _ in bound), settings.cluster)
         self._dispatcher = Dispatcher(bound, settings.schemas, settings.stored)
         constraints = [policy.constraints for policy, _ in bound if policy.constraints is not None]
         self.prefilter: Prefilter = ResourcePrefilter(constraints, settings.cluster)
@@ -240,11 +241,10 @@ class ValidatingPolicies:
             )
             for key, value in outcome.annotations.items()
         )
-        return Response(findings=(*findings, *outcome.findings))
+        return Response(findings=(*findings, *outcome.findings), matched=tuple(outcome.matched))
 
     def evaluate(self, request: Request, cluster: Cluster) -> Outcome:
         """What all policies say of one request."""
-        self._operations.add(request.operation)
         if is_excluded(request):
             return Outcome()
         run = _Run(self, request, cluster)
@@ -263,15 +263,6 @@ class ValidatingPolicies:
             for path, expression in compiled.own_expressions():
                 if isinstance(expression.program, CompileError):
                     yield compiled.policy.ref, path, expression.program.message
-
-    def unseen(self, targets: Sequence[Any]) -> Sequence[Finding]:
-        """A finding for each policy that could match none of the objects."""
-        policies = [policy for policy, _ in self._bound]
-        return unseen_policies(policies, targets, self._settings.cluster, self._operations)
-
-    def pods_only(self) -> Sequence[RuleRef]:
-        """The policies that are about Pods alone."""
-        return [policy.ref for policy, _ in self._bound if self._settings.pods_only(policy)]
 
 
 class _Denied(NamedTuple):
@@ -308,6 +299,7 @@ class _Run:
                 case Misconfiguration(policy, binding, message):
                     self.misconfigured(policy, binding, message)
                 case Undecided(policy, why):
+                    self.outcome.matched[policy.ref] = None
                     self.tell(Cause.UNDECIDED, policy, why)
                 case Noted(policy, what):
                     self.tell(Cause.WARNING, policy, what)
@@ -330,6 +322,7 @@ class _Run:
                 self.ignore(invocation.policy, invocation.binding, decision.ignored)
             if not decision.holds:
                 return
+        self.outcome.matched[invocation.policy.ref] = None
         if compiled.reads_unknown and not context.known_namespace():
             self.outcome.findings.append(undecided_namespace(invocation.policy, self.request))
             return

@@ -24,6 +24,7 @@ from krm_fn.admission import (
     Selection,
     Step,
 )
+from krm_fn.admission.coverage import scope_of_pods
 from krm_fn.dialects.sidecarset import bookkeeping
 from krm_fn.dialects.sidecarset.build import Built, Template
 from krm_fn.dialects.sidecarset.matching import LabelSelector, Matcher, in_order
@@ -43,7 +44,6 @@ from krm_fn.dialects.sidecarset.sharing import AppContainers
 from krm_fn.dialects.sidecarset.types import kubernetes
 from krm_fn.errors import DecodeError
 from krm_fn.values import Json, equal, get, with_at
-from krm_fn.wire import Head
 
 INVOCATION: Final = "mpod.kb.io"
 
@@ -68,6 +68,7 @@ class Kruise:
         self.prefilter = Prefilter(
             Selection(core, pods, matcher.pinned) for matcher in self._matchers
         )
+        self.scopes = [scope_of_pods(matcher.set.ref, matcher.pinned) for matcher in self._matchers]
 
     def admit(
         self,
@@ -90,26 +91,7 @@ class Kruise:
             return run.response()
         except Refused as refusal:
             finding = Finding(Cause.FAILED, True, str(refusal), refusal.rules, code=500)
-            return Response(findings=(*run.findings, finding))
-
-    def unseen(self, targets: Sequence[tuple[Head, str]]) -> Sequence[Finding]:
-        """A finding for each set that Kruise keeps under namespaces of which none is here."""
-        spaces = {
-            namespace for head, namespace in targets if (head.group, head.kind) == ("", "Pod")
-        }
-        if not spaces:
-            return ()
-        found: list[Finding] = []
-        for matcher in self._matchers:
-            if matcher.pinned is not None and not matcher.pinned & spaces:
-                named = " or ".join(sorted(matcher.pinned)) or "no namespace"
-                message = f"is for {named} only, and no Pod here is created there"
-                found.append(Finding(Cause.WARNING, False, message, (matcher.set.ref,)))
-        return found
-
-    def pods_only(self) -> Sequence[RuleRef]:
-        """All sets."""
-        return [matcher.set.ref for matcher in self._matchers]
+            return Response(findings=(*run.findings, finding), matched=tuple(run.matched))
 
     def candidates(self, namespace: str) -> list[Matcher]:
         """The sets that may match Pods of a namespace, in the order in which they apply."""
@@ -163,11 +145,12 @@ class _Run:
         self.labels: dict[str, str] = get(decoded, ("metadata", "labels")) or {}
         self.annotations: dict[str, str] = get(decoded, _ANNOTATIONS) or {}
         self.findings: list[Finding] = []
+        self.matched: list[RuleRef] = []
 
     def response(self) -> Response:
         templates = [self._version(matcher) for matcher in self._matching()]
         if not templates:
-            return Response(findings=tuple(self.findings))
+            return Response(findings=tuple(self.findings), matched=tuple(self.matched))
         steps: list[Step] = []
         pod = self._patch_metadata(templates, steps)
         if self.options.inject is Inject.ALL:
@@ -176,6 +159,7 @@ class _Run:
             object=None if pod is self.pod else pod,
             steps=tuple(steps),
             findings=tuple(self.findings),
+            matched=tuple(self.matched),
         )
 
     # ------------------------------------------------------------------------- which sets
@@ -197,7 +181,9 @@ class _Run:
                     "Namespace to the items or to context.namespaces"
                 )
                 self.findings.append(Finding(Cause.UNDECIDED, False, message, (matcher.set.ref,)))
+                self.matched.append(matcher.set.ref)
                 continue
+            self.matched.append(matcher.set.ref)
             yield matcher
 
     def _matches_labels(self, matcher: Matcher) -> bool:

@@ -62,9 +62,9 @@ class Server:
         for value in context:
             head = head_of(value)
             system = {key: value["metadata"][key] for key in _SYSTEM if key in value["metadata"]}
-            stored = self.served.form(value, described.namespace_of(head)).object
+            stored = self.served.form(value, described.subject_of(head).namespace).object
             stored = {**stored, "metadata": {**stored["metadata"], **system}}
-            identity = (head.group, head.kind, described.namespace_of(head), head.name)
+            identity = (head.group, head.kind, described.subject_of(head).namespace, head.name)
             objects[identity] = lambda stored=stored: stored
             if head.kind == "Namespace":
                 namespaces[head.name] = stored
@@ -73,7 +73,7 @@ class Server:
     def request(self, case: dict[str, Any]) -> Request:
         value = case["object"]
         head = head_of(value)
-        namespace = self.cluster.namespace_of(head)
+        namespace = self.cluster.subject_of(head).namespace
         request = Request(
             Operation(case.get("operation", "CREATE")),
             head,

@@ -59,7 +59,7 @@ def _cluster(case: dict[str, Any]) -> Cluster:
     objects = {}
     for value in map(_read_once, (*case["params"], *case["namespaces"])):
         head = _head(value)
-        key = (head.group, head.kind, described.namespace_of(head), head.name)
+        key = (head.group, head.kind, described.subject_of(head).namespace, head.name)
         objects[key] = _constant(value)
     return Cluster(objects, namespaces, crds_by_kind(known))
 
@@ -89,7 +89,7 @@ def _request(case: dict[str, Any], cluster: Cluster) -> Request:
         Operation(case["operation"]),
         head,
         cluster.resource_for(head.group, head.kind),
-        cluster.namespace_of(head),
+        cluster.subject_of(head).namespace,
         value,
         case.get("typedOldObject"),
         user,
@@ -181,7 +181,7 @@ def _missing_namespace(case: dict[str, Any]) -> bool:
     known = {_read_once(text)["metadata"]["name"] for text in case["namespaces"]}
     head = _head(case["typedInput"])
     cluster = _cluster(case)
-    namespace = own_namespace(head, cluster.namespace_of(head))
+    namespace = own_namespace(head, cluster.subject_of(head).namespace)
     return bool(namespace) and head.kind != "Namespace" and namespace not in known
 
 

@@ -9,7 +9,7 @@ import yaml
 from krm_fn.admission import Cause
 from krm_fn.config.options import from_document
 from krm_fn.report.model import Report
-from krm_fn.run.function import admit, stages_of
+from krm_fn.run.admit import admit, stages_of
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
 

@@ -24,6 +24,7 @@ from krm_fn.admission import (
     net_changes,
 )
 from krm_fn.admission.checks import idempotence
+from krm_fn.admission.coverage import RuleScope
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
 from krm_fn.values import Json
@@ -70,10 +71,8 @@ class Fake:
             self.dirty,
         )
 
-    def unseen(self, targets: Sequence[tuple[Head, str]]) -> Sequence[Finding]:
-        return ()
-
-    def pods_only(self) -> Sequence[RuleRef]:
+    @property
+    def scopes(self) -> Sequence[RuleScope]:
         return ()
 
 
@@ -100,38 +99,38 @@ def test_plugins_are_asked_by_phase_then_by_name() -> None:
         Fake("a"),
         Fake("d", phase=Phase.VALIDATING_POLICY),
     )
-    chain(*plugins).admit(POD, pod(), Cluster())
+    chain(*plugins).admit(Cluster().subject_of(POD), pod(), Cluster())
     assert plugins[0].log == ["z", "a", "b", "d", "c"]
 
 
 def test_each_plugin_sees_what_the_one_before_it_left() -> None:
     first, second = Fake("a", setting("x", 1)), Fake("b")
-    chain(first, second).admit(POD, pod(), Cluster())
+    chain(first, second).admit(Cluster().subject_of(POD), pod(), Cluster())
     assert second.asked[0].object["x"] == 1
 
 
 def test_a_plugin_that_does_not_want_the_object_is_not_asked() -> None:
     plugin = Fake("a", prefilter=Prefilter([Selection(kinds=frozenset({"Service"}))]))
     assert not chain(plugin).wants(POD, "default")
-    chain(plugin).admit(POD, pod(), Cluster())
+    chain(plugin).admit(Cluster().subject_of(POD), pod(), Cluster())
     assert plugin.asked == []
 
 
 def test_a_plugin_is_asked_again_if_a_later_one_changed_the_object() -> None:
     first = Fake("a", reinvocable=frozenset({"a"}))
-    chain(first, Fake("b", setting("x", 1))).admit(POD, pod(), Cluster())
+    chain(first, Fake("b", setting("x", 1))).admit(Cluster().subject_of(POD), pod(), Cluster())
     assert first.log == ["a", "b", "a again"]
 
 
 def test_a_plugin_is_not_asked_again_if_nothing_changed_after_it() -> None:
     first = Fake("a", setting("x", 1), reinvocable=frozenset({"a"}))
-    chain(first, Fake("b")).admit(POD, pod(), Cluster())
+    chain(first, Fake("b")).admit(Cluster().subject_of(POD), pod(), Cluster())
     assert first.log == ["a", "b"]
 
 
 def test_a_dirty_plugin_is_asked_again_in_any_case() -> None:
     plugin = Fake("a", reinvocable=frozenset({"a"}), dirty=True)
-    chain(plugin).admit(POD, pod(), Cluster())
+    chain(plugin).admit(Cluster().subject_of(POD), pod(), Cluster())
     assert plugin.log == ["a", "a again"]
 
 
@@ -140,7 +139,7 @@ def test_what_validates_sees_the_object_as_it_would_be_stored() -> None:
     served = Served(Schemas("1.37"))
     whole = Chain([mutating, validating], RequestAttributes(), served)
     value = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}
-    whole.admit(head_of(value), value, Cluster())
+    whole.admit(Cluster().subject_of(head_of(value)), value, Cluster())
     assert "finalizers" not in mutating.asked[0].object["spec"]
     assert validating.asked[0].object["spec"] == {"finalizers": ["kubernetes"]}
     assert validating.asked[0].object["status"] == {"phase": "Active"}
@@ -148,13 +147,13 @@ def test_what_validates_sees_the_object_as_it_would_be_stored() -> None:
 
 def test_what_validates_cannot_change_the_object() -> None:
     plugin = Fake("a", setting("x", 1), phase=Phase.VALIDATING_POLICY)
-    assert "x" not in chain(plugin).admit(POD, pod(), Cluster()).object
+    assert "x" not in chain(plugin).admit(Cluster().subject_of(POD), pod(), Cluster()).object
 
 
 def test_a_denial_does_not_stop_the_chain_and_later_ones_are_marked() -> None:
     no = (Finding(Cause.REJECTED, True, "no"),)
     first, second = Fake("a", findings=no), Fake("b", findings=no)
-    verdict = chain(first, second).admit(POD, pod(), Cluster())
+    verdict = chain(first, second).admit(Cluster().subject_of(POD), pod(), Cluster())
     assert verdict.denied
     assert [f.message for f in verdict.findings] == [
         "no",
@@ -164,23 +163,25 @@ def test_a_denial_does_not_stop_the_chain_and_later_ones_are_marked() -> None:
 
 def test_denials_of_one_plugin_are_one_answer() -> None:
     no = (Finding(Cause.REJECTED, True, "one"), Finding(Cause.REJECTED, True, "two"))
-    verdict = chain(Fake("a", findings=no)).admit(POD, pod(), Cluster())
+    verdict = chain(Fake("a", findings=no)).admit(Cluster().subject_of(POD), pod(), Cluster())
     assert [f.message for f in verdict.findings] == ["one", "two"]
 
 
 def test_an_update_without_an_old_object_is_a_create() -> None:
     plugin = Fake("a")
     update = chain(plugin, operation=Operation.UPDATE)
-    update.admit(POD, pod(), Cluster())
-    update.admit(POD, pod(), Cluster(), pod(old=1))
+    update.admit(Cluster().subject_of(POD), pod(), Cluster())
+    update.admit(Cluster().subject_of(POD), pod(), Cluster(), pod(old=1))
     assert [request.operation for request in plugin.asked] == ["CREATE", "UPDATE"]
     assert plugin.asked[1].old_object is not None
 
 
 def test_the_request_says_where_the_object_would_be_created() -> None:
     plugin = Fake("a")
-    chain(plugin).admit(POD, pod(), Cluster(default_namespace="web"))
-    chain(plugin).admit(Head("v1", "Node", "", "n"), {"kind": "Node"}, Cluster())
+    cluster = Cluster(default_namespace="web")
+    chain(plugin).admit(cluster.subject_of(POD), pod(), cluster)
+    node = Cluster().subject_of(Head("v1", "Node", "", "n"))
+    chain(plugin).admit(node, {"kind": "Node"}, Cluster())
     assert [request.namespace for request in plugin.asked] == ["web", ""]
     assert plugin.asked[0].object["metadata"]["namespace"] == "web"
     assert plugin.asked[0].resource.plural == "pods"
@@ -190,7 +191,7 @@ def test_moving_an_object_is_a_failure_that_names_the_rule() -> None:
     def move(value: Json) -> Json:
         return {**value, "metadata": {**value["metadata"], "namespace": "other"}}
 
-    verdict = chain(Fake("a", move)).admit(POD, pod(), Cluster())
+    verdict = chain(Fake("a", move)).admit(Cluster().subject_of(POD), pod(), Cluster())
     assert verdict.denied
     assert verdict.findings[0].rules == (RULE,)
     assert verdict.object == pod()
@@ -199,7 +200,7 @@ def test_moving_an_object_is_a_failure_that_names_the_rule() -> None:
 
 def test_net_changes_name_the_rules_that_wrote_there() -> None:
     plugin = Fake("a", setting("spec", {"a": 1}))
-    verdict = chain(plugin).admit(POD, pod(), Cluster())
+    verdict = chain(plugin).admit(Cluster().subject_of(POD), pod(), Cluster())
     changes = net_changes(pod(), verdict.object, verdict.changes)
     assert [(change.path, change.new, change.rules) for change in changes] == [
         (("spec",), {"a": 1}, (RULE,))
@@ -212,6 +213,6 @@ def test_what_grows_at_every_admission_is_not_idempotent() -> None:
 
     growing, constant = chain(Fake("a", append)), chain(Fake("a", setting("x", 1)))
     for subject, found in ((growing, True), (constant, False)):
-        admit = partial(subject.admit, POD, cluster=Cluster())
+        admit = partial(subject.admit, Cluster().subject_of(POD), cluster=Cluster())
         finding = idempotence(admit, admit(pod()), False)
         assert (finding is not None) is found

@@ -44,8 +44,8 @@ def test_the_namespace_of_an_object_is_its_own_the_default_or_none() -> None:
     names = {"kind": "Shop", "plural": "shops"}
     crd = {"spec": {"group": "example.com", "scope": "Cluster", "names": names}}
     cluster = Cluster(crds={("example.com", "Shop"): crd}, default_namespace="web")
-    assert cluster.namespace_of(Head("v1", "Pod", "a", "x")) == "a"
-    assert cluster.namespace_of(Head("v1", "Pod", "", "x")) == "web"
-    assert cluster.namespace_of(Head("v1", "Node", "", "x")) == ""
-    assert cluster.namespace_of(Head("example.com/v1", "Shop", "", "x")) == ""
-    assert cluster.namespace_of(Head("other.com/v1", "Shop", "", "x")) == "web"
+    assert cluster.subject_of(Head("v1", "Pod", "a", "x")).namespace == "a"
+    assert cluster.subject_of(Head("v1", "Pod", "", "x")).namespace == "web"
+    assert cluster.subject_of(Head("v1", "Node", "", "x")).namespace == ""
+    assert cluster.subject_of(Head("example.com/v1", "Shop", "", "x")).namespace == ""
+    assert cluster.subject_of(Head("other.com/v1", "Shop", "", "x")).namespace == "web"

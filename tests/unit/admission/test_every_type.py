@@ -18,7 +18,7 @@ from krm_fn.kube.schema import RELEASES, KindSchema, Schemas, Struct, Type, Valu
 from krm_fn.kube.served import Served
 from krm_fn.lang.cel import values as v
 from krm_fn.lang.cel.values import PLAIN, ListView, MapView
-from krm_fn.run.function import show
+from krm_fn.run.show import show
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
 

@@ -23,6 +23,7 @@ from krm_fn.admission import (
     Step,
     Verdict,
 )
+from krm_fn.admission.coverage import RuleScope
 from krm_fn.admission.pods import PREVIEW_OF, admit_templates, is_preview, preview_templates
 from krm_fn.values import Json, get, with_at
 from krm_fn.wire.stream import head_of
@@ -56,10 +57,8 @@ class Fake:
         steps = (Step((RULE,), value),) if changed else ()
         return Response(value if changed else None, steps, self.findings)
 
-    def unseen(self, targets: Sequence[Any]) -> Sequence[Finding]:
-        return ()
-
-    def pods_only(self) -> Sequence[RuleRef]:
+    @property
+    def scopes(self) -> Sequence[RuleScope]:
         return ()
 
 
@@ -75,8 +74,9 @@ def workload(kind: str = "Deployment", api_version: str = "apps/v1", **spec: Any
 
 def admit(plugin: Fake, value: Json, extra: Any = None) -> Verdict:
     chain = Chain([plugin], RequestAttributes())
-    verdict = chain.admit(head_of(value), value, Cluster())
-    return admit_templates(chain, head_of(value), verdict, "prod", Cluster(), extra or {})
+    subject = Cluster().subject_of(head_of(value))
+    verdict = chain.admit(subject, value, Cluster())
+    return admit_templates(chain, subject, verdict, Cluster(), extra or {})
 
 
 def setting(path: tuple[str | int, ...], new: Any) -> Callable[[Json], Json]:
@@ -192,8 +192,9 @@ def test_what_another_object_controls_is_not_looked_into() -> None:
 def test_a_preview_is_a_named_pod_that_is_not_deployed() -> None:
     value = workload()
     chain = Chain([Fake(setting(("spec", "nodeName"), "n"))], RequestAttributes())
-    verdict = chain.admit(head_of(value), value, Cluster())
-    [pod], findings = preview_templates(chain, head_of(value), verdict, "prod", Cluster(), {})
+    subject = Cluster().subject_of(head_of(value))
+    verdict = chain.admit(subject, value, Cluster())
+    [pod], findings = preview_templates(chain, subject, verdict, Cluster(), {})
     assert findings == []
     assert is_preview(pod)
     assert pod["metadata"]["name"] == "web-deployment-pod"
@@ -210,8 +211,9 @@ def test_a_name_that_is_too_long_for_a_preview_is_cut_and_stays_unique() -> None
     for last in "ab":
         value = with_at(workload(), ("metadata", "name"), "x" * 252 + last)
         chain = Chain([Fake()], RequestAttributes())
-        verdict = chain.admit(head_of(value), value, Cluster())
-        [pod], _ = preview_templates(chain, head_of(value), verdict, "prod", Cluster(), {})
+        subject = Cluster().subject_of(head_of(value))
+        verdict = chain.admit(subject, value, Cluster())
+        [pod], _ = preview_templates(chain, subject, verdict, Cluster(), {})
         names.append(pod["metadata"]["name"])
     assert len(set(names)) == 2
     assert {len(name) for name in names} == {253}

@@ -29,8 +29,8 @@ from krm_fn.values import get, with_at
 def test_c1_a_template_that_is_ignored_stays_and_is_named() -> None:
     text, report = run(DEPLOYMENT, [SET], "Ignore")
     assert text == DEPLOYMENT
-    [note] = said(report, Cause.NOTE)
-    assert "Deployment web" in note
+    [warning] = said(report, Cause.WARNING)
+    assert "Deployment web" in warning
 
 
 def test_c2_labels_of_the_template_decide_and_nothing_else_changes() -> None:

@@ -29,7 +29,7 @@ from pods_support import (
 from krm_fn.admission import Cause
 from krm_fn.admission.pods import template_of
 from krm_fn.config.options import from_document
-from krm_fn.run.function import show
+from krm_fn.run.show import show
 from krm_fn.values import Json, get, with_at
 from krm_fn.wire import read_stream
 from krm_fn.wire.stream import head_of
@@ -223,13 +223,13 @@ def test_the_output_is_stable(kind: str, templates: str) -> None:
 
 
 @dialects
-def test_templates_are_left_where_nobody_asks_and_one_note_names_them(kind: str) -> None:
+def test_templates_are_left_where_nobody_asks_and_one_warning_names_them(kind: str) -> None:
     rules = CHANGES[kind][0]
     text, report = run(DEPLOYMENT, rules, "Ignore")
     assert text == DEPLOYMENT
-    [note] = said(report, Cause.NOTE)
-    assert "templates of Pods stay as they are (1: Deployment web)" in note
-    assert "podTemplates: Mutate or Preview" in note
+    [warning] = said(report, Cause.WARNING)
+    assert "templates of Pods stay as they are (1: Deployment web)" in warning
+    assert "--pod-templates mutate or preview" in warning
 
 
 @refusing

@@ -11,7 +11,7 @@ from krm_fn.admission import Cause
 from krm_fn.config.options import from_document
 from krm_fn.kube.podtemplates import BUILT_IN
 from krm_fn.report.model import Outcome, Report
-from krm_fn.run.function import admit, stages_of
+from krm_fn.run.admit import admit, stages_of
 from krm_fn.values import Json, Path, with_at
 from krm_fn.wire import read_stream
 

@@ -10,7 +10,7 @@ from krm_fn.config.options import FromItems, Inline, Options, Paths
 from krm_fn.config.sources import RuleSet, collect
 from krm_fn.errors import ConfigError, KrmFnError, RuleError
 from krm_fn.kube.selectors import parse_selector
-from krm_fn.run.function import stages_of
+from krm_fn.run.admit import stages_of
 from krm_fn.wire import Item, read_stream
 
 RULE = "apiVersion: api.kubemod.io/v1beta1\nkind: ModRule\nmetadata:\n  name: {name}\n{more}"

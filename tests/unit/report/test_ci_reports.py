@@ -10,7 +10,7 @@ import pytest
 from krm_fn.config.options import Options
 from krm_fn.report import ci
 from krm_fn.report.model import Report
-from krm_fn.run.function import admit, stages_of
+from krm_fn.run.admit import admit, stages_of
 from krm_fn.wire import read_stream
 
 RULE = """\

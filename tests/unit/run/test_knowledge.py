@@ -11,7 +11,7 @@ import yaml
 from krm_fn.config.options import Context, Options
 from krm_fn.config.sources import RuleSet, Stage
 from krm_fn.run.function import run
-from krm_fn.run.knowledge import known_cluster
+from krm_fn.run.knowledge import knowledge_of
 from krm_fn.wire import read_stream
 
 Json = dict[str, Any]
@@ -94,7 +94,7 @@ def test_a_param_of_a_cluster_scoped_custom_kind_is_found_wherever_both_are(
 def cluster(*items: Json, objects: tuple[Json, ...] = ()) -> Any:
     stream = read_stream(yaml.safe_dump_all(items).encode())
     options = Options(context=Context(objects=objects, default_namespace="shop"))
-    return known_cluster(stream.items, [Stage(options, RuleSet())]).cluster
+    return knowledge_of(stream.items, [Stage(options, RuleSet())]).cluster
 
 
 def test_an_object_among_the_items_is_there_as_it_would_be_stored() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from krm_fn.config.options import Options, Paths
-from krm_fn.run.function import admit, stages_of
+from krm_fn.run.admit import admit, stages_of
 from krm_fn.values import equal
 from krm_fn.wire import Item, read_stream
 from krm_fn.wire.yamlstream import YamlStream

@@ -16,13 +16,13 @@ DURATIONS = {"30s": 30, "1m30s": 90, "1.5h": 5400, "250ms": 0.25, "2": 2, "0.5":
 SLOW = """\
 import time, sys
 sys.argv = ["krm-fn", *sys.argv[1:]]
-import krm_fn.run.function
+import krm_fn.run.admit
 from krm_fn.__main__ import main
-real = krm_fn.run.function.known_cluster
+real = krm_fn.run.admit.knowledge_of
 def slow(*arguments):
     time.sleep(30)
     return real(*arguments)
-krm_fn.run.function.known_cluster = slow
+krm_fn.run.admit.knowledge_of = slow
 main()
 """
 RULE = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Protocol
 
 from krm_fn.admission import (
@@ -19,14 +20,17 @@ from krm_fn.admission import (
     Prefilter,
     Request,
     Response,
-    RuleRef,
     Step,
+    Subject,
 )
+from krm_fn.admission.coverage import RuleScope, there
 from krm_fn.admission.matching import (
     Matched,
     ResourcePrefilter,
     match,
+    may_match,
     only_pods,
+    operations_of,
     own_namespace,
 )
 from krm_fn.config.options import OnRuleError
@@ -89,6 +93,7 @@ class KubewardenPolicy:
         unique = resource.unique_name(self._home)
         self.order = (unique, f"{unique}.kubewarden.admission")
         self.prefilter: Prefilter = ResourcePrefilter([resource.constraints], cluster)
+        self.scopes = [self._scope(cluster)]
         self._judge = judge
         self._conditions = conditions
         self._common = common
@@ -106,14 +111,16 @@ class KubewardenPolicy:
             return Response()
         found = match(self.resource.constraints, request, cluster)
         if found.undecided:
-            return Response(findings=(self._finding(Cause.UNDECIDED, found.undecided),))
+            undecided = self._finding(Cause.UNDECIDED, found.undecided)
+            return Response(findings=(undecided,), matched=(self.resource.ref,))
         notes = tuple(self._finding(Cause.WARNING, note) for note in found.notes)
         if found.matched is None:
             return Response(findings=notes)
         if self._conditions is not None:
             holds, error = self._conditions.hold(request, found.matched)
             if error:
-                return Response(findings=(*notes, self._condition_failed(error)))
+                findings = (*notes, self._condition_failed(error))
+                return Response(findings=findings, matched=(self.resource.ref,))
             if not holds:
                 return Response(findings=notes)
         return self._ask(request, found.matched, notes)
@@ -124,35 +131,33 @@ class KubewardenPolicy:
         decision = decide(self._judge.answer(asked, subject), subject, self._terms)
         findings = (*notes, *self._findings(decision))
         if decision.object is MISSING:
-            return Response(findings=findings)
+            return Response(findings=findings, matched=(self.resource.ref,))
         changed = as_version(decision.object, request.head.api_version)
-        step = Step((self.resource.ref,), changed)
-        return Response(changed, (step,), findings)
-
-    def unseen(self, targets: Sequence[tuple[Head, str]]) -> Sequence[Finding]:
-        """A finding if the policy could be asked about none of the objects."""
-        ref = self.resource.ref
-        if any(
-            self.prefilter.wants(head, namespace) and self._is_in_sight(head, namespace)
-            for head, namespace in targets
-        ):
-            return ()
-        if only_pods(self.resource.constraints):
-            message = (
-                "takes effect only in the cluster: Pod objects are made by controllers there, and "
-                "none is among the objects here"
-            )
-            return (Finding(Cause.NOTE, False, message, (ref,)),)
-        home = "" if self.resource.is_cluster_wide else f" in {self._home}"
-        objects = "object" if len(targets) == 1 else f"{len(targets)} objects"
-        message = f"{ref} saw none of the {objects}: none is what its rules name{home}"
-        return (Finding(Cause.WARNING, False, message, (ref,)),)
-
-    def pods_only(self) -> Sequence[RuleRef]:
-        """The policy, if nothing but Pods could match it."""
-        return (self.resource.ref,) if only_pods(self.resource.constraints) else ()
+        rules = (self.resource.ref,)
+        return Response(changed, (Step(rules, changed),), findings, matched=rules)
 
     # ---------------------------------------------------------------------------- small parts
+
+    def _scope(self, cluster: Cluster) -> RuleScope:
+        constraints = self.resource.constraints
+        return RuleScope(
+            self.resource.ref,
+            partial(may_match, constraints, cluster=cluster),
+            self._is_in_sight,
+            self._unseen,
+            "its rules name other resources",
+            frozenset({"Pod"}) if only_pods(constraints) else None,
+            operations_of(constraints),
+            suspicious=True,
+        )
+
+    def _unseen(self, subjects: Sequence[Subject]) -> str:
+        where = there(subjects)
+        if self.resource.is_cluster_wide:
+            sight = f"sees no object in {CONTROLLER_NAMESPACE}, Kubewarden's own namespace"
+        else:
+            sight = f"sees objects in {self._home} only"
+        return f"{sight}{f'; {where}' if where else ''}"
 
     def _is_in_sight(self, head: Head, namespace: str) -> bool:
         """Whether an object is where the policy looks: its namespace, or all but Kubewarden's."""

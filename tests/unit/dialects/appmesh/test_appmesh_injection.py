@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from appmesh_support import LABELS, PATCH, admit, compiled, config_map, mesh, pod
 
-from krm_fn.admission import Cause, Operation
+from krm_fn.admission import Cause, Cluster, Operation
 from krm_fn.config.options import OnRuleError
 from krm_fn.values import Json, get
 from krm_fn.wire import Head
@@ -407,17 +407,18 @@ def test_a_pod_is_not_changed_in_place() -> None:
 # ------------------------------------------------------------------------------ whole runs
 
 
-def test_a_mesh_for_namespaces_without_pods_says_so() -> None:
+def test_a_mesh_is_asked_about_pods_in_its_namespaces() -> None:
     (plugin,) = compiled(
         mesh(injectionSelector={"namespaceSelector": {"namespaces": ["a", "b"]}})
     ).plugins
-    (finding,) = plugin.unseen([(Head("v1", "Pod", "c", "x"), "c")])
-    assert finding.message == "is for a or b only, and no Pod here is created there"
-    assert plugin.unseen([(Head("v1", "Pod", "b", "x"), "b")]) == []
+    (scope,) = plugin.scopes
+    subject = Cluster().subject_of(Head("v1", "Pod", "c", "x"))
+    assert scope.unseen([subject]) == "is for a or b only, and no Pod here is created there"
+    assert [scope.sees(subject.head, namespace) for namespace in "abc"] == [True, True, False]
 
 
 def test_all_meshes_that_inject_match_pods_only() -> None:
     (plugin,) = compiled(mesh("a"), mesh("b", enableAutoInject=False)).plugins
-    assert [ref.name for ref in plugin.pods_only()] == ["a"]
+    assert [(scope.ref.name, scope.pods_only) for scope in plugin.scopes] == [("a", True)]
     assert plugin.prefilter.wants(Head("v1", "Pod", "a", "b"), "a")
     assert not plugin.prefilter.wants(Head("apps/v1", "Deployment", "a", "b"), "a")

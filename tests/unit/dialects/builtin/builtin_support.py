@@ -27,8 +27,8 @@ def cluster(*objects: Json) -> Cluster:
     namespaces: dict[str, Json] = {}
     for value in objects:
         head = head_of(value)
-        stored = SERVED.form(value, Cluster().namespace_of(head)).object
-        identity = (head.group, head.kind, Cluster().namespace_of(head), head.name)
+        stored = SERVED.form(value, Cluster().subject_of(head).namespace).object
+        identity = (head.group, head.kind, Cluster().subject_of(head).namespace, head.name)
         known[identity] = lambda stored=stored: stored
         if head.kind == "Namespace":
             namespaces[head.name] = stored
@@ -43,7 +43,7 @@ def listers(*objects: Json, complete: bool = False) -> Listers:
 def request(value: Json, operation: Operation = Operation.CREATE) -> Request:
     """A request to create an object, in its served form."""
     head = head_of(value)
-    namespace = Cluster().namespace_of(head)
+    namespace = Cluster().subject_of(head).namespace
     resource = Cluster().resource_for(head.group, head.kind)
     served = SERVED.form(value, namespace).object
     return Request(operation, head, resource, namespace, served, written=value)

@@ -15,7 +15,7 @@ from kw_support import annotated, wapc, wat
 from krm_fn.config.options import Options, from_document
 from krm_fn.errors import KrmFnError
 from krm_fn.report.model import Report
-from krm_fn.run.function import admit, stages_of
+from krm_fn.run.admit import admit, stages_of
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
 
@@ -295,7 +295,7 @@ def test_a_condition_that_fails_leaves_the_policy_out_where_failures_are_ignored
 def test_a_policy_that_could_see_no_object_says_so() -> None:
     rule = policy("reject", rules=[{**PODS, "resources": ["services"]}])
     _, report = run(rule)
-    assert any("saw none of the object" in text for text in said(report))
+    assert any("its rules name other resources" in text for text in said(report))
 
 
 def test_templates_of_pods_are_asked_about_where_that_is_chosen() -> None:

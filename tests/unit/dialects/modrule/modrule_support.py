@@ -72,7 +72,7 @@ def request_for(value: Json, cluster: Cluster, operation: Operation = Operation.
         value["apiVersion"], value["kind"], metadata.get("namespace", ""), metadata.get("name", "")
     )
     resource = cluster.resource_for(head.group, head.kind)
-    return Request(operation, head, resource, cluster.namespace_of(head), value)
+    return Request(operation, head, resource, cluster.subject_of(head).namespace, value)
 
 
 def ask(plugin: KubeMod, value: Json, cluster: Cluster | None = None) -> Response:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -17,9 +18,19 @@ from modrule_support import (
     said,
 )
 
-from krm_fn.admission import Cause, Chain, Cluster, Operation, Phase, RequestAttributes
+from krm_fn.admission import (
+    Cause,
+    Chain,
+    Cluster,
+    Finding,
+    Operation,
+    Phase,
+    RequestAttributes,
+    Subject,
+)
+from krm_fn.admission.coverage import Templates, coverage
 from krm_fn.dialects.modrule.form import KubeModForm
-from krm_fn.dialects.modrule.plugin import INVOCATION, in_order
+from krm_fn.dialects.modrule.plugin import INVOCATION, KubeMod, in_order
 from krm_fn.dialects.modrule.rule import CompiledRule, compile_rule
 from krm_fn.dialects.modrule.scope import IGNORE_LABEL, Scope
 from krm_fn.dialects.modrule.spec import decode
@@ -29,7 +40,18 @@ from krm_fn.wire import Head
 COLOR = patch_rule("[{op: add, path: /metadata/labels/color, value: blue}]")
 CLUSTER_COLOR = COLOR.replace("namespace: web", "namespace: kubemod-system")
 EVERYWHERE = CLUSTER_COLOR + "  targetNamespaceRegex: .*\n"
-TARGETS = [(Head("v1", "ConfigMap", "web", "a"), "web"), (Head("v1", "Node", "", "n"), "")]
+SUBJECTS = [
+    Cluster().subject_of(head)
+    for head in (Head("v1", "ConfigMap", "web", "a"), Head("v1", "Node", "", "n"))
+]
+
+
+def reported(
+    plugin: KubeMod, subjects: Sequence[Subject], operation: Operation = Operation.CREATE
+) -> list[Finding]:
+    """What a run says of rules that none of these objects met."""
+    none = Templates((), "podTemplates: Mutate")
+    return list(coverage(plugin.scopes, subjects, frozenset(), {operation}, none))
 
 
 def colored(text: str, value: Json, **options: Any) -> bool:
@@ -208,7 +230,8 @@ def test_a_chain_admits_with_it() -> None:
     head = Head("v1", "ConfigMap", "", "a")
     value: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
     rule = COLOR.replace("namespace: web", "namespace: default")
-    verdict = Chain([kubemod(rule)], RequestAttributes()).admit(head, value, Cluster())
+    subject = Cluster().subject_of(head)
+    verdict = Chain([kubemod(rule)], RequestAttributes()).admit(subject, value, Cluster())
     assert verdict.object["metadata"] == {"name": "a", "labels": {"color": "blue"}}
 
 
@@ -268,9 +291,9 @@ def test_what_is_not_wanted_is_not_asked_about() -> None:
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (COLOR, None),
-        (CLUSTER_COLOR, None),
-        (EVERYWHERE, None),
+        (COLOR, "did not match the object that it was asked about"),
+        (CLUSTER_COLOR, "did not match the object that it was asked about"),
+        (EVERYWHERE, "matched none of the 2 objects that it was asked about"),
         (
             COLOR.replace("namespace: web", "namespace: shop"),
             "ModRule r (shop) saw none of the 2 objects; they are in web. Set metadata.namespace "
@@ -289,15 +312,15 @@ def test_what_is_not_wanted_is_not_asked_about() -> None:
         ),
     ],
 )
-def test_a_rule_that_no_object_could_meet_says_so(rule: str, message: str | None) -> None:
-    found = [finding.message for finding in kubemod(rule).unseen(TARGETS)]
-    assert found == ([message] if message else [])
+def test_a_rule_that_no_object_could_meet_says_so(rule: str, message: str) -> None:
+    (finding,) = reported(kubemod(rule), SUBJECTS)
+    assert finding.message == message
 
 
 def test_a_cluster_rule_without_a_regex_says_what_it_needs_to_see_namespaced_objects() -> None:
-    (finding,) = kubemod(CLUSTER_COLOR).unseen(TARGETS[:1])
+    (finding,) = reported(kubemod(CLUSTER_COLOR), SUBJECTS[:1])
     assert finding.message == (
-        "ModRule r (kubemod-system) saw none of the object; they are in web. Without "
+        "ModRule r (kubemod-system) did not see the object; it is in web. Without "
         "targetNamespaceRegex a rule in kubemod-system sees cluster-scoped objects only; set it "
         "(.* for all)."
     )
@@ -305,9 +328,7 @@ def test_a_cluster_rule_without_a_regex_says_what_it_needs_to_see_namespaced_obj
 
 def test_a_rule_for_another_operation_says_so() -> None:
     plugin = kubemod(COLOR + "  admissionOperations: [UPDATE]\n")
-    assert plugin.unseen(TARGETS) == []
-    ask(plugin, config_map())
-    assert [finding.message for finding in plugin.unseen(TARGETS)] == [
+    assert [finding.message for finding in reported(plugin, SUBJECTS)] == [
         "applies on UPDATE only, and the objects are admitted as CREATE (context.operation)"
     ]
 
@@ -341,8 +362,10 @@ def test_the_form_is_made_of_what_the_request_refers_to() -> None:
 
 def test_a_rule_for_what_controllers_make_takes_effect_only_in_the_cluster() -> None:
     pods = EVERYWHERE.replace("select: '$.kind'", "select: $.kind, matchValue: Pod")
-    deployments = [(Head("apps/v1", "Deployment", "web", "x"), "web")]
-    (finding,) = kubemod(pods).unseen(deployments)
+    deployments = [Cluster().subject_of(Head("apps/v1", "Deployment", "web", "x"))]
+    (finding,) = reported(kubemod(pods), deployments)
     assert finding.cause is Cause.NOTE
     assert finding.message.startswith("takes effect only in the cluster: Pod objects")
-    assert kubemod(pods).unseen([*deployments, (Head("v1", "Pod", "web", "y"), "web")]) == []
+    pod = Cluster().subject_of(Head("v1", "Pod", "web", "y"))
+    (finding,) = reported(kubemod(pods), [*deployments, pod])
+    assert finding.message == "did not match the object that it was asked about"

@@ -102,7 +102,7 @@ def cluster_of(*objects: Json) -> Cluster:
     loaders: Any = {}
     for value in known:
         head = head_of(value)
-        key = (head.group, head.kind, described.namespace_of(head), head.name)
+        key = (head.group, head.kind, described.subject_of(head).namespace, head.name)
         loaders[key] = lambda value=value: value
     return Cluster(loaders, namespaces, crds)
 
@@ -113,7 +113,7 @@ def request_for(value: Json, cluster: Cluster, old: Json | None = None) -> Reque
         Operation.CREATE if old is None else Operation.UPDATE,
         head,
         cluster.resource_for(head.group, head.kind),
-        cluster.namespace_of(head),
+        cluster.subject_of(head).namespace,
         value,
         old,
         User(),

@@ -69,7 +69,7 @@ def admit(policy: Json, **spec: Any) -> tuple[Done, Json]:
 def test_pods_are_not_in_the_group_apps() -> None:
     done, answer = admit(sidecar(APPLY, "apps"))
     assert "initContainers" not in answer["items"][0]["spec"]
-    assert "matches none of the object (Pod)" in done.stderr
+    assert "does not concern the object here (Pod)" in done.stderr
 
 
 def test_the_condition_denies_pods_without_init_containers() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from krm_fn.admission import Cause
 from krm_fn.config.options import Options
-from krm_fn.run.function import admit, stages_of
+from krm_fn.run.admit import admit, stages_of
 from krm_fn.wire import read_stream
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "examples" / "policies"

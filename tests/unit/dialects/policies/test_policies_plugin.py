@@ -23,7 +23,8 @@ from policies_support import (
 )
 
 from krm_fn.config.options import Options
-from krm_fn.run.function import Done, lint, run
+from krm_fn.run.function import Done, run
+from krm_fn.run.lint import lint
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
 
@@ -321,10 +322,12 @@ def test_a_denial_is_told_once_though_another_policy_changed_the_object() -> Non
 
 
 def test_a_policy_that_matches_nothing_here_says_so() -> None:
-    pods = {**EVERYTHING, "apiGroups": [""], "resources": ["pods"]}
-    policy = mutating(apply("Object{}"), matchConstraints={"resourceRules": [pods]})
+    services = {**EVERYTHING, "apiGroups": [""], "resources": ["services"]}
+    policy = mutating(apply("Object{}"), matchConstraints={"resourceRules": [services]})
     _, answer = call([policy], [config_map()])
-    assert "matches none of the object (ConfigMap)" in messages(answer, "warning")[0]
+    assert messages(answer, "warning") == [
+        "does not concern the object here (ConfigMap): its matchConstraints name other resources"
+    ]
 
 
 def test_a_policy_about_pods_says_that_templates_are_left_as_they_are() -> None:
@@ -335,7 +338,7 @@ def test_a_policy_about_pods_says_that_templates_are_left_as_they_are() -> None:
     )
     live = deployment({"name": "web", "image": "nginx"})
     _, answer = call([policy], [live])
-    assert any("podTemplates" in m for m in messages(answer, "info"))
+    assert any("podTemplates: Mutate" in m for m in messages(answer, "warning"))
     _, answer = call([policy], [live], podTemplates="Mutate")
     template = answer["items"][0]["spec"]["template"]
     assert template["metadata"]["annotations"] == {"a": "b"}

@@ -133,7 +133,7 @@ def test_a_cron_job_changes_at_the_template_of_its_pods_only() -> None:  # C4
 def test_templates_that_are_ignored_are_told() -> None:  # C1
     done = render(SET, DEPLOYMENT, spec="podTemplates: Ignore")
     assert "logtail" not in str(read(done)["items"][1])
-    assert any("Deployment web" in text for text in messages(done, "info"))
+    assert any("Deployment web" in text for text in messages(done, "warning"))
 
 
 def test_a_set_is_no_target_of_itself() -> None:

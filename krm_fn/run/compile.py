@@ -1,0 +1,53 @@
+"""Rules to plugins: each dialect of which there are rules is loaded and compiles its own."""
+
+from __future__ import annotations
+
+import importlib
+
+from krm_fn.admission import Finding, Plugin
+from krm_fn.admission.diagnostics import Diagnostics
+from krm_fn.config.dialect import CompileContext, Dialect
+from krm_fn.config.dialects import DIALECTS, DialectEntry
+from krm_fn.config.fields import Section
+from krm_fn.config.options import Options
+from krm_fn.config.sources import RuleSet
+from krm_fn.run.knowledge import Knowledge
+
+
+def compile_rules(
+    rules: RuleSet, options: Options, known: Knowledge, *, lint: bool = False
+) -> tuple[list[Plugin], list[Finding]]:
+    """The plugins of all rules, and what there is to say of the rules.
+
+    Raises ConfigError for a section of the options, RuleError for all that is wrong with rules.
+    """
+    diagnostics = Diagnostics()
+    plugins: list[Plugin] = []
+    for entry in DIALECTS:
+        own = [rule for rule in rules.rules if rule.ref.dialect == entry.name]
+        section = options.sections.get(entry.section)
+        if not own and section is None:
+            continue
+        section = section if section is not None else Section({}, entry.section)
+        context = CompileContext(
+            diagnostics,
+            section,
+            known.cluster,
+            [rule for rule in rules.readable if rule.ref.dialect == entry.name],
+            known.served,
+            options.context.kubernetes_version,
+            options.on_rule_error,
+            options.strict,
+            lint,
+            options.base,
+        )
+        plugins += _load(entry).compile(own, context)
+        section.done()
+    diagnostics.raise_errors()
+    return plugins, diagnostics.findings
+
+
+def _load(entry: DialectEntry) -> Dialect:
+    module, _, name = entry.target.partition(":")
+    dialect: Dialect = getattr(importlib.import_module(module), name)
+    return dialect
