@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from krm_fn.dialects.sidecarset.calculator import as_quantity, evaluate
-from krm_fn.dialects.sidecarset.regexes import compiled
 from krm_fn.dialects.sidecarset.sets import is_native
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.kube.quantity import DECIMAL, Quantity, QuantityError, parse
+from krm_fn.lang.go.regexp import compile_regex
+from krm_fn.lang.go.release import Release
 from krm_fn.lang.go.strconv import quote
 from krm_fn.values import Json, get
 
@@ -58,7 +59,7 @@ def computed(policy: Json, pod: Json, sidecars: frozenset[str]) -> tuple[Json, l
 
 def _targets(pattern: str, pod: Json, sidecars: frozenset[str]) -> list[Json]:
     try:
-        regex = compiled(pattern)
+        regex = compile_regex(pattern, Release.GO_1_26)
     except CompileError as error:
         reason = f"invalid regex pattern {quote(pattern)}: {error.message}"
         raise EvaluationError(f"failed to get target containers: {reason}") from None

@@ -11,7 +11,6 @@ from typing import Any, Final
 from krm_fn.admission import Cluster
 from krm_fn.dialects.sidecarset.gotypes import decode_error
 from krm_fn.dialects.sidecarset.matching import LabelSelector
-from krm_fn.dialects.sidecarset.regexes import compiled
 from krm_fn.dialects.sidecarset.revisions import KRUISE_NAMESPACE
 from krm_fn.dialects.sidecarset.sets import SidecarSet
 from krm_fn.dialects.sidecarset.types import whitelist_types
@@ -19,7 +18,8 @@ from krm_fn.errors import CompileError, DecodeError, LimitError
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.kube.served.plan import Plan
 from krm_fn.lang.go.json import Members, Node, NotJson, parse, string
-from krm_fn.lang.go.regexp import Regex
+from krm_fn.lang.go.regexp import Regex, compile_regex
+from krm_fn.lang.go.release import Release
 from krm_fn.values import Json, get
 
 CONFIG_MAP: Final = "kruise-configuration"
@@ -74,7 +74,8 @@ def _allowed(text: str, one: SidecarSet) -> list[Regex]:
                 raise _BadSelector(selector.error)
             if not selector.matches(one.labels):
                 continue
-        allowed += map(compiled, rule.get("allowedAnnotationKeyExprs") or ())
+        patterns = rule.get("allowedAnnotationKeyExprs") or ()
+        allowed += [compile_regex(pattern, Release.GO_1_26) for pattern in patterns]
     return allowed
 
 

@@ -16,7 +16,8 @@ from krm_fn.lang.cel.functions import Function, Overload
 from krm_fn.lang.cel.regexes import compile_pattern
 from krm_fn.lang.cel.times import parse_timestamp
 from krm_fn.lang.cel.values import NO_OVERLOAD, NONE, Optional, Value
-from krm_fn.lang.go.url import GO_1_26, UrlError, check_request_uri
+from krm_fn.lang.go.release import Release
+from krm_fn.lang.go.url import UrlError, check_request_uri
 
 FORMAT: Final = t.struct("kubernetes.NamedFormat")
 
@@ -150,7 +151,7 @@ def _label_value(text: str) -> list[str]:
 
 def _uri(text: str) -> list[str]:
     try:
-        check_request_uri(text, GO_1_26)
+        check_request_uri(text, Release.GO_1_26)
     except UrlError as error:
         return [str(error)]
     return []

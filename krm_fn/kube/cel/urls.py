@@ -14,7 +14,8 @@ from krm_fn.lang.cel.environment import Library
 from krm_fn.lang.cel.functions import Function, Overload, steps
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import NO_OVERLOAD, Value
-from krm_fn.lang.go.url import GO_1_26, URL, UrlError, check_request_uri, parse_query, parse_url
+from krm_fn.lang.go.release import Release
+from krm_fn.lang.go.url import URL, UrlError, check_request_uri, parse_query, parse_url
 
 URL_TYPE: Final = t.struct("kubernetes.URL")
 
@@ -43,8 +44,8 @@ class UrlValue(Value):
 
 def _url(text: str) -> UrlValue:
     try:
-        check_request_uri(text, GO_1_26)
-        return UrlValue(parse_url(text, GO_1_26))
+        check_request_uri(text, Release.GO_1_26)
+        return UrlValue(parse_url(text, Release.GO_1_26))
     except UrlError as error:
         raise EvaluationError(
             f"URL parse error during conversion from string: {error.message}"
@@ -53,7 +54,7 @@ def _url(text: str) -> UrlValue:
 
 def _is_url(text: str) -> bool:
     try:
-        check_request_uri(text, GO_1_26)
+        check_request_uri(text, Release.GO_1_26)
     except UrlError:
         return False
     return True

@@ -2,7 +2,7 @@
 
 Python's urllib neither checks hosts and escapes nor escapes parts as Go does. Strings are handled
 as bytes (as characters of Latin-1), which is what escapes stand for. Programs are built with
-different releases of Go; what changed between them is a `Release`.
+different releases of Go, which differ here.
 Source: Go's net/url/url.go, of 1.18 and of 1.26.
 """
 
@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 import string
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final
 
+from krm_fn.lang.go.release import Release
 from krm_fn.lang.go.strconv import quote
 from krm_fn.lang.go.values import GoError, from_bytes, to_bytes
 
@@ -28,17 +29,10 @@ _PORT: Final = re.compile("(?::[0-9]*)?")
 _ESCAPE: Final = re.compile("%(?:([0-9A-Fa-f]{2})|.{0,2})", re.DOTALL)
 
 
-class Release(NamedTuple):
-    """What a release of Go does."""
-
-    omits_host: bool
-    """A URL such as `file:/etc` is written without `//` again (since 1.19)."""
-    checks_host: bool
-    """What stands in brackets is an IPv6 address, and a web address has one colon (since 1.26)."""
-
-
-GO_1_18: Final = Release(omits_host=False, checks_host=False)
-GO_1_26: Final = Release(omits_host=True, checks_host=True)
+_OMITS_HOST: Final = 19
+"""The release from which `file:/etc` is written without `//` again."""
+_CHECKS_HOST: Final = 26
+"""The release from which brackets hold an IPv6 address, and a web address has one colon."""
 
 
 class UrlError(GoError):
@@ -215,7 +209,7 @@ def _parse(data: str, release: Release, request: bool) -> URL:
         userinfo, host = _authority(authority, scheme, release)
         url = replace(url, userinfo=userinfo, host=_text(host))
     elif scheme and rest.startswith("/"):
-        url = replace(url, omit_host=release.omits_host)
+        url = replace(url, omit_host=release >= _OMITS_HOST)
     path = _text(_unescape(rest))
     raw = "" if _escape(path, _PLAIN_IN_PATH) == rest else _text(rest)
     return replace(url, path=path, raw_path=raw)
@@ -234,11 +228,11 @@ def _authority(authority: str, scheme: str, release: Release) -> tuple[str | Non
 
 
 def _host(host: str, scheme: str, release: Release) -> str:
-    if release.checks_host and host.rfind("[") > 0:
+    if release >= _CHECKS_HOST and host.rfind("[") > 0:
         raise UrlError("invalid IP-literal")
     if host.startswith("["):
         return _bracketed(host, release)
-    is_web = release.checks_host and scheme in ("http", "https")
+    is_web = release >= _CHECKS_HOST and scheme in ("http", "https")
     colon = host.find(":") if is_web else host.rfind(":")
     if colon >= 0:
         _check_port(host[colon:])
@@ -253,7 +247,7 @@ def _bracketed(host: str, release: Release) -> str:
     _check_port(host[end + 1 :])
     # What follows the percent sign of an IPv6 address's zone may be escaped.
     zone = host.find("%25", 0, end)
-    if release.checks_host:
+    if release >= _CHECKS_HOST:
         literal = _unescaped_host(host[1 : zone if zone >= 0 else end])
         if zone >= 0:
             literal += _unescaped_host(host[zone:end], zone=True)

@@ -13,7 +13,6 @@ from krm_fn import limits
 from krm_fn.admission import Cluster
 from krm_fn.dialects.sidecarset.calculator import evaluate
 from krm_fn.dialects.sidecarset.names import fits, qualified_name, regex_error, too_long
-from krm_fn.dialects.sidecarset.regexes import compiled
 from krm_fn.dialects.sidecarset.revisions import RevisionNotFound, find_revision, wanted_revision
 from krm_fn.dialects.sidecarset.sets import SidecarSet, is_native
 from krm_fn.dialects.sidecarset.validation import fields, goprint, selectors
@@ -24,6 +23,8 @@ from krm_fn.dialects.sidecarset.validation.references import field_reference
 from krm_fn.dialects.sidecarset.validation.volumes import volumes
 from krm_fn.dialects.sidecarset.whitelist import complaint
 from krm_fn.errors import CompileError, EvaluationError
+from krm_fn.lang.go.regexp import compile_regex
+from krm_fn.lang.go.release import Release
 from krm_fn.values import Json
 
 _NAME: Final = r"^[a-zA-Z0-9\-]+$"
@@ -245,7 +246,7 @@ def _resources_policy(container: Json, path: str, *, init: bool) -> Iterator[str
         yield required(at, "invalid empty regex")
     else:
         try:
-            compiled(pattern)
+            compile_regex(pattern, Release.GO_1_26)
         except CompileError as error:
             yield invalid(at, pattern, f"invalid regex pattern: {error.message}")
     yield from _expressions(policy["resourcesExpr"], f"{path}.resourcesExpr")

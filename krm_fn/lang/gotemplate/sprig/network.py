@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
+from krm_fn.lang.go.release import Release
 from krm_fn.lang.go.strconv import quote
-from krm_fn.lang.go.url import GO_1_18, URL, UrlError, parse_url
+from krm_fn.lang.go.url import URL, UrlError, parse_url
 from krm_fn.lang.go.values import kind_name
 from krm_fn.lang.gotemplate.values import Family, FunctionError, RefusedError
 
@@ -50,7 +51,7 @@ def url_join(budget: Budget, parts: dict[str, Any]) -> str:
 def _parsed(budget: Budget, text: str, what: str) -> URL:
     budget.spend(len(text) // 4)
     try:
-        return parse_url(text, GO_1_18)
+        return parse_url(text, Release.GO_1_18)
     except UrlError as error:
         shown = text if len(text) <= 200 else text[:200] + "..."
         raise FunctionError(

@@ -76,7 +76,7 @@ def test_an_error_names_file_line_rule_field_and_what_to_do() -> None:
             "matchRegex: ok",
             "matchRegex: (",
             "rules.yaml:12: ModRule web/x: spec.match[1].matchRegex: error parsing regexp: missing "
-            "): (: `(`",
+            "closing ): `(`",
         ),
         (
             "value: 1",
@@ -94,7 +94,7 @@ def test_an_error_names_file_line_rule_field_and_what_to_do() -> None:
             "type: Patch",
             "type: Patch\n  targetNamespaceRegex: '('",
             "rules.yaml:9: ModRule web/x: spec.targetNamespaceRegex: error parsing regexp: missing "
-            "): (: `(` (a cluster would store the rule and never use it)",
+            "closing ): `(` (a cluster would store the rule and never use it)",
         ),
         (
             "path: /a",

@@ -64,8 +64,8 @@ def of_patch(members: str) -> list[str]:
         (
             '$.kind =~ "("',
             "",
-            "spec.match[0].select: 1:8: error parsing regexp: missing ): (: `(`: every evaluation "
-            "fails",
+            "spec.match[0].select: 1:8: error parsing regexp: missing closing ): `(`: every "
+            "evaluation fails",
         ),
         (
             "$.spec.replica.securtyContext",

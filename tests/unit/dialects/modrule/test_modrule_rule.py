@@ -106,7 +106,7 @@ def test_a_rule_that_a_cluster_takes_has_no_problems(spec: dict[str, Any]) -> No
             match(matchRegex="("),
             "spec.match[0].matchRegex",
             "FieldValueInvalid",
-            "error parsing regexp: missing ): (: `(`",
+            "error parsing regexp: missing closing ): `(`",
         ),
         (
             match(matchFor="Every"),

@@ -4,6 +4,7 @@ import pytest
 
 from krm_fn.errors import CompileError
 from krm_fn.lang.go.regexp import compile_regex
+from krm_fn.lang.go.release import Release
 
 
 @pytest.mark.parametrize(
@@ -33,3 +34,36 @@ def test_what_go_refuses_does_not_compile(pattern: str) -> None:
 )
 def test_what_go_takes_compiles_and_matches(pattern: str, text: str) -> None:
     assert compile_regex(pattern).search(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("a(", "missing closing ): `a(`"),
+        ("a)b", "unexpected ): `a)b`"),
+        ("a[b-", "missing closing ]: `[b-`"),
+        ("[z-a]", "invalid character class range: `z-a`"),
+        ("+a", "missing argument to repetition operator: `+`"),
+        ("a++b", "invalid nested repetition operator: `++`"),
+        ("x(?=y)", "invalid or unsupported Perl syntax: `(?=`"),
+        ("a(?<!x)", "invalid named capture: `(?<!x)`"),
+        ("(?<!x>)", "invalid named capture: `(?<!x>`"),
+        ("(?<é>a)", "invalid named capture: `(?<é>`"),
+        (r"a\1", r"invalid escape sequence: `\1`"),
+        (r"\C", r"invalid escape sequence: `\C`"),
+        ("a{1001}", "invalid repeat count: `{1001}`"),
+        ("x\\", "trailing backslash at end of expression: ``"),
+    ],
+)
+def test_the_reason_is_told_in_the_words_of_go(pattern: str, reason: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        compile_regex(pattern, Release.GO_1_26)
+    assert caught.value.message == f"error parsing regexp: {reason}"
+
+
+@pytest.mark.parametrize("pattern", ["(?<n>a)", "(?<!a)", "(?<n", "(?<é>a)"])
+def test_groups_without_p_are_unknown_to_older_releases(pattern: str) -> None:
+    with pytest.raises(CompileError, match=r"invalid or unsupported Perl syntax: `\(\?<`"):
+        compile_regex(pattern, Release.GO_1_18)
+    if pattern == "(?<n>a)":
+        assert compile_regex(pattern, Release.GO_1_26).search("a")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from krm_fn.lang.go.release import Release
 from krm_fn.lang.go.url import (
-    GO_1_18,
-    GO_1_26,
     URL,
-    Release,
     UrlError,
     check_request_uri,
     parse_query,
@@ -16,7 +14,7 @@ from krm_fn.lang.go.url import (
 )
 
 
-@pytest.mark.parametrize("release", [GO_1_18, GO_1_26])
+@pytest.mark.parametrize("release", [Release.GO_1_18, Release.GO_1_26])
 @pytest.mark.parametrize(
     "text",
     [
@@ -34,8 +32,8 @@ def test_a_url_that_is_fine_is_written_as_it_was_read(text: str, release: Releas
 
 
 def test_only_newer_releases_leave_slashes_out_again() -> None:
-    assert parse_url("file:/etc", GO_1_18).text() == "file:///etc"
-    assert parse_url("file:/etc", GO_1_26).text() == "file:/etc"
+    assert parse_url("file:/etc", Release.GO_1_18).text() == "file:///etc"
+    assert parse_url("file:/etc", Release.GO_1_26).text() == "file:/etc"
 
 
 @pytest.mark.parametrize(
@@ -48,9 +46,9 @@ def test_only_newer_releases_leave_slashes_out_again() -> None:
     ],
 )
 def test_only_newer_releases_check_hosts(text: str, reason: str) -> None:
-    parse_url(text, GO_1_18)
+    parse_url(text, Release.GO_1_18)
     with pytest.raises(UrlError) as caught:
-        parse_url(text, GO_1_26)
+        parse_url(text, Release.GO_1_26)
     assert caught.value.message.startswith(reason)
 
 
@@ -69,18 +67,18 @@ def test_only_newer_releases_check_hosts(text: str, reason: str) -> None:
 )
 def test_the_first_mistake_is_told(text: str, reason: str | None) -> None:
     if reason is None:
-        assert parse_url(text, GO_1_18).opaque == "b:c"
+        assert parse_url(text, Release.GO_1_18).opaque == "b:c"
         return
     with pytest.raises(UrlError) as caught:
-        parse_url(text, GO_1_18)
+        parse_url(text, Release.GO_1_18)
     assert caught.value.message == reason
 
 
 def test_a_request_is_for_a_whole_url_or_a_path() -> None:
-    check_request_uri("/a", GO_1_26)
-    check_request_uri("http://h", GO_1_26)
+    check_request_uri("/a", Release.GO_1_26)
+    check_request_uri("http://h", Release.GO_1_26)
     with pytest.raises(UrlError, match=r'^parse "a/b": invalid URI for request$'):
-        check_request_uri("a/b", GO_1_26)
+        check_request_uri("a/b", Release.GO_1_26)
 
 
 def test_a_query_has_lists_of_values_and_leaves_out_what_does_not_read() -> None:
