@@ -9,7 +9,6 @@ import click
 from krm_fn.cli.apply import apply
 from krm_fn.cli.check import check
 from krm_fn.cli.cmp import cmp
-from krm_fn.cli.common import USAGE, status_of
 from krm_fn.cli.completion import completion
 from krm_fn.cli.diff import diff
 from krm_fn.cli.helm_plugin import helm_plugin
@@ -17,6 +16,7 @@ from krm_fn.cli.kustomize_plugin import kustomize_plugin
 from krm_fn.cli.lint import lint
 from krm_fn.cli.pull import pull
 from krm_fn.cli.show import show
+from krm_fn.cli.status import USAGE, status_of
 from krm_fn.cli.version import version
 from krm_fn.errors import KrmFnError, OutputError
 from krm_fn.system.streams import put, say

@@ -6,13 +6,10 @@ from collections.abc import Sequence
 
 import click
 
-from krm_fn.cli.common import (
-    Flags,
-    admit_manifests,
-    manifest_options,
-    write_reports,
-)
+from krm_fn.cli.flags import Flags, manifest_options
 from krm_fn.cli.output import FORMATS, render
+from krm_fn.cli.reports import write_reports
+from krm_fn.cli.runs import admit_manifests
 from krm_fn.config.options import PodTemplates
 from krm_fn.errors import ConfigError
 from krm_fn.system.files import Write, write_files

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from krm_fn.cli.common import Flags, word
+from krm_fn.cli.flags import Flags, word
 from krm_fn.config.options import (
     Mode,
     ObjectForm,

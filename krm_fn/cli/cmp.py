@@ -26,16 +26,12 @@ from krm_fn.cli.argocd import (
     configured,
     helm_options,
 )
-from krm_fn.cli.common import (
-    Flags,
-    admission_options,
-    check_reports,
-    image_rules,
-    options_of,
-    status_of,
-    write_files,
-)
+from krm_fn.cli.configuration import options_of
+from krm_fn.cli.flags import Flags, admission_options
 from krm_fn.cli.output import render
+from krm_fn.cli.reports import check_reports, write_files
+from krm_fn.cli.runs import image_rules
+from krm_fn.cli.status import status_of
 from krm_fn.config.options import Options
 from krm_fn.config.sources import Stage, collect
 from krm_fn.errors import InputError, KrmFnError

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import click
 
-from krm_fn.cli.common import (
-    Flags,
-    admit_manifests,
-    manifest_options,
-    use_colour,
-    write_reports,
-)
+from krm_fn.cli.flags import Flags, manifest_options
+from krm_fn.cli.reports import use_colour, write_reports
+from krm_fn.cli.runs import admit_manifests
 from krm_fn.config.options import Mode
 from krm_fn.report.diff import unified
 from krm_fn.system.streams import is_terminal, put

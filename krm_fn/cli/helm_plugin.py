@@ -22,16 +22,12 @@ from typing import Final
 import click
 
 from krm_fn import __version__
-from krm_fn.cli.common import (
-    Flags,
-    admission_options,
-    admit_manifests,
-    install_file,
-    program,
-    status_of,
-    write_files,
-)
+from krm_fn.cli.flags import Flags, admission_options
 from krm_fn.cli.output import render
+from krm_fn.cli.programs import install_file, program
+from krm_fn.cli.reports import write_files
+from krm_fn.cli.runs import admit_manifests
+from krm_fn.cli.status import status_of
 from krm_fn.errors import ConfigError, KrmFnError, OutputError
 from krm_fn.printable import one_line
 from krm_fn.report.text import lines

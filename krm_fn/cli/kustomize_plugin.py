@@ -14,7 +14,7 @@ from typing import Final
 
 import click
 
-from krm_fn.cli.common import install_file, program
+from krm_fn.cli.programs import install_file, program
 from krm_fn.config.dialects import DIALECTS
 from krm_fn.config.options import API_VERSION
 from krm_fn.errors import ConfigError

@@ -6,7 +6,7 @@ import click
 
 from krm_fn import limits
 from krm_fn.admission import Cause
-from krm_fn.cli.common import read_files
+from krm_fn.cli.inputs import read_files
 from krm_fn.config.options import Mode, OnReject, Options
 from krm_fn.errors import RuleError
 from krm_fn.report import text

@@ -5,7 +5,10 @@ from __future__ import annotations
 import click
 
 from krm_fn import limits
-from krm_fn.cli.common import choice, read_manifests, read_options, word, write_lines
+from krm_fn.cli.configuration import read_options
+from krm_fn.cli.flags import choice, word
+from krm_fn.cli.inputs import read_manifests
+from krm_fn.cli.reports import write_lines
 from krm_fn.config.options import ObjectForm, Options
 from krm_fn.printable import json_text, log_line, visible
 from krm_fn.report.redact import redact_any

@@ -568,7 +568,7 @@ def test_what_the_machine_refuses_is_no_fault_of_the_program(
 
 
 def test_errors_have_the_status_that_is_documented() -> None:
-    from krm_fn.cli.common import status_of
+    from krm_fn.cli.status import status_of
 
     assert status_of(OutputError("x")) == 4
     assert status_of(ConfigError("x")) == 2

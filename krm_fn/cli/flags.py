@@ -1,0 +1,182 @@
+"""The options that commands on manifests share, as click has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import click
+
+from krm_fn.config.options import (
+    Idempotency,
+    Mode,
+    ObjectForm,
+    OnEmpty,
+    OnReject,
+    OnRuleError,
+    PodTemplates,
+)
+from krm_fn.system.deadline import seconds_of
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """The options that all commands on manifests have."""
+
+    rules: tuple[str, ...]
+    namespace: str | None
+    config: str | None
+    mode: str | None
+    on_reject: str | None
+    on_rule_error: str | None
+    on_empty: str | None
+    idempotency: str | None
+    object_form: str | None
+    pod_templates: str | None
+    strict: bool
+    fuel: int | None
+    memory: int | None
+    reports: tuple[str, ...]
+    show_secrets: bool
+    color: str
+    timeout: float | None
+    quiet: bool
+    verbose: bool
+    filenames: tuple[str, ...] = ()
+    kustomize: str | None = None
+
+
+def _duration(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    """A duration as Go writes it, as seconds."""
+    try:
+        return None if text is None else seconds_of(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def word(words: type[Choice], value: str) -> Choice:
+    """The member that an option names, whatever its case."""
+    return next(word for word in words if word.value.lower() == value.lower())
+
+
+def choice(words: type[StrEnum]) -> click.Choice[str]:
+    """An option that takes one of these words."""
+    return click.Choice([word.value for word in words], case_sensitive=False)
+
+
+_SOURCES: list[Callable[[Any], Any]] = [
+    click.option(
+        "-f",
+        "--filename",
+        "filenames",
+        multiple=True,
+        metavar="FILE|DIR|-",
+        help="Manifests: a file, a directory (read recursively) or - for standard input. "
+        "Repeatable; without it, standard input.",
+    ),
+    click.option(
+        "-k", "--kustomize", metavar="DIR", help="Manifests: what kustomize builds from DIR."
+    ),
+]
+
+_OPTIONS: list[Callable[[Any], Any]] = [
+    click.option(
+        "-r",
+        "--rules",
+        multiple=True,
+        metavar="PATH",
+        help="Rules: a file or directory. Repeatable; without it, the rules among the manifests.",
+    ),
+    click.option(
+        "-n", "--namespace", metavar="NAME", help="The namespace of objects and rules without one."
+    ),
+    click.option(
+        "--config", metavar="FILE", help="An Admission (krm-fn.dev/v1alpha1); flags win over it."
+    ),
+    click.option("--mode", type=choice(Mode), help="What to do with edits and denials."),
+    click.option("--on-reject", type=choice(OnReject), help="What a denial does."),
+    click.option("--on-rule-error", type=choice(OnRuleError), help="What a rule that fails does."),
+    click.option("--on-empty", type=choice(OnEmpty), help="Whether everything may be dropped."),
+    click.option(
+        "--idempotency", type=choice(Idempotency), help="Admit results once more, and compare."
+    ),
+    click.option(
+        "--object-form",
+        type=choice(ObjectForm),
+        help="What rules see: the object as the API server shows it, or as it is written.",
+    ),
+    click.option(
+        "--pod-templates",
+        type=choice(PodTemplates),
+        help="Whether templates are admitted as the Pods that controllers make of them.",
+    ),
+    click.option("--strict", is_flag=True, help="Parse also what no rule can match."),
+    click.option(
+        "--fuel",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="What one call of a WebAssembly policy may burn, about one an instruction.",
+    ),
+    click.option(
+        "--memory",
+        type=click.IntRange(min=1),
+        metavar="MIB",
+        help="What one WebAssembly policy may have.",
+    ),
+    click.option(
+        "--report",
+        "reports",
+        multiple=True,
+        metavar="FORMAT[=FILE]",
+        help="Also write a report: text, json, github (annotations) or gitlab (Code Quality), "
+        "to FILE or standard error. Repeatable.",
+    ),
+    click.option("--show-secrets", is_flag=True, help="Do not hide the values of Secrets."),
+    click.option(
+        "--color",
+        type=click.Choice(["auto", "always", "never"], case_sensitive=False),
+        default="auto",
+        show_default=True,
+        help="Colour messages and diffs.",
+    ),
+    click.option(
+        "--timeout",
+        callback=_duration,
+        metavar="DURATION",
+        help="Give up after so long (30s, 1m30s), with exit status 3 and nothing written.",
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="Only errors on standard error."),
+    click.option("-v", "--verbose", is_flag=True, help="Notes on standard error, too."),
+]
+
+
+def manifest_options(command: Command) -> Command:
+    """Give a command the options of `Flags`, as one argument `flags`."""
+    return _with_options(command, [*_SOURCES, *_OPTIONS])
+
+
+def admission_options(command: Command) -> Command:
+    """The same for a command that finds manifests itself: without -f and -k."""
+    return _with_options(command, _OPTIONS)
+
+
+def _with_options(command: Command, known: Sequence[Callable[[Any], Any]]) -> Command:
+    def with_options(**arguments: Any) -> Any:
+        names = [name for name in Flags.__dataclass_fields__ if name in arguments]
+        flags = Flags(**{name: arguments.pop(name) for name in names})
+        return command(flags=flags, **arguments)
+
+    with_options.__doc__ = command.__doc__
+    with_options.__name__ = command.__name__
+    decorated: Any = with_options
+    # click keeps the options of a function in reverse; those that the command has come first.
+    for option in reversed(known):
+        decorated = option(decorated)
+    decorated.__click_params__ += getattr(command, "__click_params__", [])
+    result: Command = decorated
+    return result

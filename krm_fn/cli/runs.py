@@ -1,0 +1,77 @@
+"""A run as commands start it: what the flags name is read, and admitted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from krm_fn import limits
+from krm_fn.cli.configuration import options_of
+from krm_fn.cli.flags import Flags
+from krm_fn.cli.inputs import read_manifests
+from krm_fn.cli.reports import check_reports
+from krm_fn.config.options import Mode, Options
+from krm_fn.config.sources import IMAGE_RULES, Stage
+from krm_fn.report.model import Report
+from krm_fn.run.admit import admit, stages_of
+from krm_fn.system.deadline import deadline
+from krm_fn.wire import Item, Stream
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A run: what it was told to do, its streams, edited, and what there is to say."""
+
+    options: Options
+
+    streams: list[Stream]
+    report: Report
+
+
+def admit_manifests(flags: Flags, *, mode: Mode | None = None) -> Admitted:
+    """Read what the options name, and admit it. Raises KrmFnError.
+
+    `mode` wins over the options' own.
+    """
+    check_reports(flags)
+    with limits.deep_stack(), deadline(flags.timeout, "--timeout gives more"):
+        streams = list(read_manifests(flags.filenames, flags.kustomize))
+        function_config = _function_config(flags, streams)
+        options = options_of(flags, function_config)
+        stages = stages_of(options, streams, flags.rules, function_config, image_rules())
+        if mode is not None:
+            stages = _as_told(stages, mode)
+        report = admit(streams, stages, function_config)
+    report.show_secrets = flags.show_secrets
+    return Admitted(options, streams, report)
+
+
+def image_rules() -> str:
+    """The directory of rules that an image brings; "" for none."""
+    return os.environ.get(IMAGE_RULES, "")
+
+
+def _as_told(stages: Sequence[Stage], mode: Mode) -> list[Stage]:
+    """The stages with the mode that a command has: to change nothing, or to change what it may.
+
+    Only the last stage changes nothing, since each sees what those before it did; one that audits
+    stays what it is where nothing is changed.
+    """
+
+    def told(stage: Stage) -> Stage:
+        if mode is Mode.VALIDATE and stage.options.mode is Mode.AUDIT:
+            return stage
+        return stage._replace(options=stage.options._replace(mode=mode))
+
+    *earlier, last = stages
+    if mode is Mode.VALIDATE:
+        return [*earlier, told(last)]
+    return [told(stage) for stage in stages]
+
+
+def _function_config(flags: Flags, streams: Sequence[Stream]) -> Item | None:
+    """That of a ResourceList, where the command line names neither rules nor a configuration."""
+    if flags.config or flags.rules:
+        return None
+    return next((s.function_config for s in streams if s.function_config is not None), None)
