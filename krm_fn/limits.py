@@ -8,6 +8,7 @@ documented interface; a test that needs another number passes it explicitly wher
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -154,15 +155,39 @@ WASM_COMPILE_SECONDS: Final = 60
 _STACK_FRAMES: Final = 20_000
 
 
+class _Stack:
+    """Python's recursion limit. All threads share it: the last block to end lowers it again."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._blocks = 0
+        self._before = 0
+
+    def raise_limit(self) -> None:
+        with self._lock:
+            self._blocks += 1
+            if self._blocks == 1:
+                self._before = sys.getrecursionlimit()
+                sys.setrecursionlimit(max(self._before, _STACK_FRAMES))
+
+    def lower_limit(self) -> None:
+        with self._lock:
+            self._blocks -= 1
+            if self._blocks == 0:
+                sys.setrecursionlimit(self._before)
+
+
+_STACK: Final = _Stack()
+
+
 @contextmanager
 def deep_stack() -> Iterator[None]:
     """Raise Python's recursion limit so that values nested to `NESTING` can be walked.
 
     Python 3.11+ keeps Python frames off the C stack, so this costs heap only.
     """
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _STACK_FRAMES))
+    _STACK.raise_limit()
     try:
         yield
     finally:
-        sys.setrecursionlimit(before)
+        _STACK.lower_limit()

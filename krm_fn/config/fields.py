@@ -36,6 +36,11 @@ class Section:
         value = {**self._value, **members}
         return Section(value, self._path, self._where, texts=self._texts)
 
+    @property
+    def where(self) -> str:
+        """What the configuration stands in: a file, or the functionConfig."""
+        return self._where
+
     def path(self, name: str) -> str:
         """The path of a member, for messages."""
         return f"{self._path}.{name}" if self._path else name

@@ -131,10 +131,13 @@ class Match(NamedTuple):
 
 
 class Inline(NamedTuple):
-    """Rules as YAML text in the configuration, at `path` of it."""
+    """Rules as YAML text, at `path` of what `where` names: a functionConfig, a file, or nothing."""
 
     text: str
     path: str
+    where: str = ""
+    lines: bool = True
+    """Whether it is a text that its author wrote, so that lines of it say something."""
 
 
 class Paths(NamedTuple):
@@ -254,6 +257,11 @@ def from_document(value: Json, where: str, base: Base = WORKING_DIRECTORY) -> Op
     return _read(spec)._replace(base=base)
 
 
+def from_spec(value: Json, where: str) -> Options:
+    """The spec of an Admission alone. Raises ConfigError."""
+    return _read(Section(value, "", where))
+
+
 def _from_config_map(value: Json) -> Options:
     """Options as strings, nested ones with dots; `rules` and every `*.yaml` are rules."""
     data = value.get("data")
@@ -265,7 +273,7 @@ def _from_config_map(value: Json) -> Options:
                 f"data.{key} must be a string (quote it), as in every ConfigMap", "functionConfig"
             )
         if key == "rules" or key.endswith((".yaml", ".yml")):
-            sources.append(Inline(text, f"data.{key}"))
+            sources.append(Inline(text, f"data.{key}", "functionConfig"))
         elif text != "":
             _set_nested(options, key, text)
     spec = Section(options, "data", "functionConfig", texts=True)
@@ -350,7 +358,7 @@ def _source(section: Section) -> Source:
         )
     source: Source
     if given[0] == "inline":
-        source = Inline(section.string("inline"), section.path("inline"))
+        source = Inline(section.string("inline"), section.path("inline"), section.where)
     elif given[0] == "paths":
         source = Paths(section.strings("paths"), section.path("paths"))
     else:

@@ -100,14 +100,25 @@ class RuleSet:
                 "rename one or remove it"
             )
 
-    def add_documents(self, data: bytes, name: str, *, base: Base = WORKING_DIRECTORY) -> int:
-        """Take all rules of a text; answers how many there are. Raises RuleError."""
+    def add_documents(
+        self,
+        data: bytes,
+        name: str,
+        *,
+        base: Base = WORKING_DIRECTORY,
+        lines: bool = True,
+    ) -> int:
+        """Take all rules of a text; returns how many there are. Raises RuleError.
+
+        Without `lines` a rule's place is `name` alone.
+        """
         try:
             stream = read_stream(data, name)
             found = 0
             for item in stream.items:
                 if dialect_of(item.head) is not None or reader_of(item.head) is not None:
-                    self.add(item, Origin(name, line=item.line()), base=base)
+                    origin = Origin(name, line=item.line()) if lines else Origin(place=name)
+                    self.add(item, origin, base=base)
                     found += 1
                 elif item.head.api_version == API_VERSION:
                     self.configurations.append(item)
@@ -178,9 +189,10 @@ def collect(
         if isinstance(source, Itself):
             rules.add(source.item, Origin(place="functionConfig"))
         elif isinstance(source, Inline):
-            where = f"functionConfig {source.path}"
-            if not rules.add_documents(source.text.encode(), where, base=options.base):
-                raise ConfigError(f"{source.path} holds no rule", "functionConfig")
+            name = f"{source.where} {source.path}".strip()
+            text = source.text.encode()
+            if not rules.add_documents(text, name, base=options.base, lines=source.lines):
+                raise ConfigError(f"{source.path} holds no rule", source.where)
         elif isinstance(source, Paths):
             _add_paths(rules, source, options)
         else:

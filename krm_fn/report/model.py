@@ -11,7 +11,8 @@ from typing import NamedTuple
 from krm_fn.admission import Cause, Change, Finding, RuleRef
 from krm_fn.report.redact import Redactor
 from krm_fn.sdk import Severity
-from krm_fn.wire import Head, Item
+from krm_fn.values import Json
+from krm_fn.wire import Head, Item, Stream
 
 
 class Outcome(StrEnum):
@@ -47,6 +48,15 @@ class ObjectReport(NamedTuple):
     def head(self) -> Head:
         return self.item.head
 
+    @property
+    def object(self) -> Json:
+        """The object as it now is. Do not change it."""
+        return self.item.final
+
+    @property
+    def denied(self) -> bool:
+        return any(finding.denies for finding in self.findings)
+
     def followed_by(self, later: ObjectReport) -> ObjectReport:
         """What became of the object in two stages, one after the other."""
         return self._replace(
@@ -73,6 +83,22 @@ class Report:
     show_secrets: bool = False
     redactor: Redactor = field(default_factory=Redactor)
     """Knows the Secrets of the run."""
+    streams: tuple[Stream, ...] = ()
+    """What the objects stand in, edited."""
+
+    def __iter__(self) -> Iterator[ObjectReport]:
+        return iter(self.objects)
+
+    def __str__(self) -> str:
+        """What the command line says of the run: errors, warnings, the summary. Without Secrets."""
+        from krm_fn.report.text import lines  # stands on this module
+
+        return "\n".join(lines(self))
+
+    def to_yaml(self) -> str:
+        """The objects as they now are: their texts, edited, one document after the other."""
+        texts = (stream.write().decode() for stream in self.streams)
+        return "---\n".join(t if t.endswith("\n") else f"{t}\n" for t in texts if t.strip())
 
     def followed_by(self, later: Report) -> Report:
         """This report with that of a later stage, which says more of the same objects."""

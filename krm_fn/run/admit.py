@@ -97,6 +97,7 @@ def admit(
         order = {item: n for n, item in enumerate(i for s in streams for i in s.items)}
         report.objects.sort(key=lambda entry: order[entry.item])
     report.redactor = _redactor(streams, stages)
+    report.streams = tuple(streams)
     return report
 
 

@@ -7,10 +7,12 @@ Source: kpt's Go SDK `go/fn` object.go, object_io.go and origin.go.
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from krm_fn import limits
 from krm_fn.errors import InputError
 from krm_fn.sdk.scopes import DefinedScopes, scope_of
 from krm_fn.sdk.subobject import UPSTREAM_IDENTIFIER, InternalAnnotationError, SubObject
@@ -267,20 +269,29 @@ def new_from_typed(value: Any) -> KubeObject:
 
     Raises InputError for what is no object with apiVersion, kind and plain values.
     """
+    return parse_kube_object(yaml_of(value))
+
+
+def yaml_of(value: Any) -> str:
+    """Returns a mapping or a dataclass as YAML in block style. Raises InputError."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = dataclasses.asdict(value)
     if not isinstance(value, Mapping):
         raise InputError(f"a {type(value).__name__} is no object; it must be a mapping")
-    text = emit_block(_plain(value), 0, Layout()) + "\n"
-    return parse_kube_object(text)
+    with limits.deep_stack():
+        return emit_block(_plain(value), 0, Layout()) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, depth: int = 0) -> Any:
     """A value of plain dicts, lists and scalars. Raises InputError for anything else."""
+    if depth > limits.NESTING:
+        raise InputError(f"an object nests at most {limits.NESTING:,} deep")
     if isinstance(value, Mapping):
-        return {str(key): _plain(member) for key, member in value.items()}
+        return {str(key): _plain(member, depth + 1) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(element) for element in value]
+        return [_plain(element, depth + 1) for element in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"the number {value} cannot stand in an object")
     for kind in (bool, int, float, str):
         if isinstance(value, kind):
             return kind(value)

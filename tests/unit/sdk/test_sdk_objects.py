@@ -25,6 +25,10 @@ CONFIG_MAP: dict[str, Any] = {
 }
 
 
+ENDLESS: dict[str, Any] = {}
+ENDLESS["a"] = ENDLESS
+
+
 @pytest.fixture
 def rl() -> ResourceList:
     return a_list()
@@ -68,6 +72,8 @@ def test_an_object_is_made_of_a_dataclass() -> None:
     [
         ([CONFIG_MAP], "a list is no object"),
         ({**CONFIG_MAP, "data": {"when": date(2026, 1, 1)}}, "a date cannot stand in an object"),
+        ({**CONFIG_MAP, "data": ENDLESS}, "an object nests at most 1,000 deep"),
+        ({**CONFIG_MAP, "n": float("nan")}, "the number nan cannot stand in an object"),
         ({"kind": "ConfigMap"}, "apiVersion"),
     ],
 )
