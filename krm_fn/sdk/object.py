@@ -25,10 +25,8 @@ INDEX_ANNOTATIONS: Final = ("internal.config.kubernetes.io/index", "config.kuber
 ID_ANNOTATIONS: Final = ("internal.config.kubernetes.io/id", "config.k8s.io/id")
 LOCAL_CONFIG: Final = "config.kubernetes.io/local-config"
 
-_UPSTREAM: Final = re.compile(
-    r"([a-z0-9-.]*)\|([A-Z][a-zA-Z0-9]*)\|([a-z0-9-]{1,63}|~C)\|([a-z0-9-]{1,63})"
-)
-"""`group|kind|namespace|name`; `~C` is no namespace."""
+_UPSTREAM: Final = r"([a-z0-9-.]*)\|([A-Z][a-zA-Z0-9]*)\|([a-z0-9-]{1,63}|~C)\|([a-z0-9-]{1,63})"
+"""`group|kind|namespace|name`, a regular expression; `~C` is no namespace."""
 
 Identity = tuple[str, str, str, str]
 """(group, kind, namespace, name)"""
@@ -197,7 +195,7 @@ class KubeObject(SubObject):
         if not upstream:
             head = self.item.head
             return head.group, head.kind, head.namespace, head.name
-        match = _UPSTREAM.fullmatch(upstream.strip())
+        match = re.fullmatch(_UPSTREAM, upstream.strip())
         if match is None:
             raise InternalAnnotationError(
                 f"the annotation {UPSTREAM_IDENTIFIER} is not <GROUP>|<KIND>|<NAMESPACE>|<NAME>",
