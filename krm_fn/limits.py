@@ -7,6 +7,7 @@ documented interface; a test that needs another number passes it explicitly wher
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -151,6 +152,25 @@ WASM_COMPILE_MEMORY: Final = 1024 * 1024 * 1024
 
 WASM_COMPILE_SECONDS: Final = 60
 """Processor time of the process that compiles a WebAssembly module."""
+
+_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
+
+
+def json_too_deep(text: str, limit: int = NESTING) -> int | None:
+    """Where a JSON text nests deeper than `limit`, before a decoder recurses into it, or None."""
+    if text.count("[") + text.count("{") <= limit:
+        return None
+    depth = 0
+    for match in _BRACKETS.finditer(text):
+        bracket = match[0]
+        if bracket in "[{":
+            depth += 1
+            if depth > limit:
+                return match.start()
+        elif bracket in "]}":
+            depth -= 1
+    return None
+
 
 _STACK_FRAMES: Final = 20_000
 

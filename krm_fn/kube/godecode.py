@@ -16,7 +16,7 @@ from typing import Any, Final
 from krm_fn.errors import EvaluationError
 from krm_fn.kube.quantity import QuantityError, canonical
 from krm_fn.kube.schema import Struct, Type, Value
-from krm_fn.lang.go.json import float_text
+from krm_fn.lang.go.json.encode import float_text
 from krm_fn.lang.go.strconv import quote
 from krm_fn.lang.go.time.layouts import LayoutError, read
 from krm_fn.values import Json

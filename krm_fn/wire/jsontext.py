@@ -27,7 +27,6 @@ _SURROGATES: Final = re.compile(
     r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     r"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
-_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 
 
 class JsonError(YamlError):
@@ -60,19 +59,9 @@ def documents(text: str) -> Iterator[JsonValue]:
 
 def check_nesting(text: str) -> None:
     """Refuse what nests deeper than `limits.NESTING`, before the decoder recurses into it."""
-    if text.count("[") + text.count("{") <= limits.NESTING:
-        return
-    depth = 0
-    for match in _BRACKETS.finditer(text):
-        bracket = match.group()
-        if bracket in "[{":
-            depth += 1
-            if depth > limits.NESTING:
-                raise JsonError(
-                    f"nested deeper than {limits.NESTING} levels", _line(text, match.start())
-                )
-        elif bracket in "]}":
-            depth -= 1
+    at = limits.json_too_deep(text)
+    if at is not None:
+        raise JsonError(f"nested deeper than {limits.NESTING} levels", _line(text, at))
 
 
 def check_surrogates(text: str) -> None:

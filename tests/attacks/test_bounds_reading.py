@@ -12,9 +12,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,7 +25,6 @@ from krm_fn.system.reading import read_all, read_file
 from krm_fn.wire import read_stream, yamlstream
 from krm_fn.wire.fast import compose as quickcompose
 from krm_fn.wire.fast import scan as quickscan
-from krm_fn.wire.jsontext import check_nesting
 from krm_fn.wire.reading import SWITCH
 
 HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n"
@@ -203,15 +201,8 @@ def test_an_item_is_read_alone_without_the_line_before_it() -> None:
 
 def test_a_quote_that_is_not_closed_is_looked_for_once() -> None:
     text = '{"a": "' + '\\"' * 1_000
-    assert len(list(_matches(text))) <= 3
-    with pytest.raises(InputError):
-        check_nesting("[" * 1_001 + text)
-
-
-def _matches(text: str) -> Iterator[Any]:
-    from krm_fn.wire.jsontext import _BRACKETS
-
-    return _BRACKETS.finditer(text)
+    assert len(list(limits._BRACKETS.finditer(text))) <= 3
+    assert limits.json_too_deep("[" * 1_001 + text) == 1_000
 
 
 @pytest.mark.parametrize("name", ["merges in merges", "laughs"])

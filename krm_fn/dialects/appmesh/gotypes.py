@@ -18,7 +18,7 @@ from krm_fn.errors import EvaluationError
 from krm_fn.kube.schema import Field, Schemas, Struct, Type, Value
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.kube.served.plan import Plan
-from krm_fn.lang.go.json import float_text
+from krm_fn.lang.go.json.encode import float_text
 from krm_fn.values import Json
 
 _TABLE: Final = "1.32"

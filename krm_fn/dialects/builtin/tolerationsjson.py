@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from krm_fn.dialects.builtin.plugin import InternalError
 from krm_fn.dialects.builtin.tolerations import Toleration
-from krm_fn.lang.go import json
+from krm_fn.lang.go.json import scanner
 from krm_fn.values import Json
 
 _TYPES: Final = {
@@ -30,8 +30,8 @@ def tolerations_of(text: str) -> list[Json]:
     if not text:
         return []
     try:
-        node = json.parse(text)
-    except json.NotJson as error:
+        node = scanner.parse(text)
+    except scanner.NotJsonError as error:
         raise InternalError(error.message) from None
     if node == "null":
         return []
@@ -47,7 +47,7 @@ def tolerations_of(text: str) -> list[Json]:
 
 def _toleration(node: Any, errors: list[InternalError]) -> Toleration:
     fields: dict[str, Any] = {}
-    if isinstance(node, json.Members):
+    if isinstance(node, scanner.Members):
         for key, value in node.pairs:
             name = key if key in _TYPES else _FOLDED.get(key.casefold())
             if name is not None and value != "null":
@@ -63,7 +63,7 @@ def _read(name: str, node: Any, fields: dict[str, Any], errors: list[InternalErr
     where = f"struct field Toleration.{name} of type {_TYPES[name]}"
     if name != _SECONDS:
         if kind == "string":
-            fields[name] = json.string(node)
+            fields[name] = scanner.string(node)
         else:
             errors.append(_mismatch(node, where))
     elif kind != "number":
@@ -86,7 +86,7 @@ def _kind(node: Any) -> str:
     """What Go calls the kind of a JSON value."""
     if type(node) is list:
         return "array"
-    if isinstance(node, json.Members):
+    if isinstance(node, scanner.Members):
         return "object"
     if node in ("true", "false"):
         return "bool"

@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 
 from krm_fn import limits
 from krm_fn.dialects.modrule.form import LAST_APPLIED
-from krm_fn.errors import EvaluationError, InputError
+from krm_fn.errors import EvaluationError
 from krm_fn.lang.patch.kubemod import Operation, apply_kubemod
 from krm_fn.values import Json, get, with_at
 
@@ -105,15 +105,14 @@ class _Number(float):
 
 
 def _decode(text: str) -> Any:
-    from krm_fn.wire.jsontext import check_nesting  # few rules write the annotation
-
+    if limits.json_too_deep(text) is not None:
+        raise EvaluationError("the annotation holds no JSON")
     try:
-        check_nesting(text)
         with limits.deep_stack():
             value = json.loads(
                 text, parse_int=_Number, parse_float=_Number, parse_constant=_no_constant
             )
-    except (ValueError, InputError):
+    except ValueError:
         raise EvaluationError("the annotation holds no JSON") from None
     # KubeMod's library tells a list by the first byte, and takes everything else for an object.
     if value is not None and type(value) is not (list if text.startswith("[") else dict):
@@ -158,7 +157,7 @@ def _tokens(value: Any, kept: set[int]) -> Iterator[str]:
     elif kind is str:
         yield _string(value)
     elif kind is float:
-        from krm_fn.lang.go.json import float_text  # few rules write the annotation
+        from krm_fn.lang.go.json.encode import float_text  # few rules write the annotation
 
         yield float_text(value)
     else:

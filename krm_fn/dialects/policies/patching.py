@@ -8,7 +8,6 @@ Source: apiserver v0.37, pkg/admission/plugin/policy/mutating/patch and dispatch
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -21,6 +20,7 @@ from krm_fn.kube.merge import DEDUCED, Atom, MergeError, apply_configuration, of
 from krm_fn.kube.schema import KindSchema, Schemas
 from krm_fn.kube.served.serve import FindCrd, Form
 from krm_fn.kube.writeback import write_back
+from krm_fn.lang.go.json.encode import marshal
 from krm_fn.lang.go.strconv import quote
 from krm_fn.lang.patch.apiserver import apply_server
 from krm_fn.values import Json, check_size, get
@@ -117,7 +117,7 @@ class Objects:
         _check_kind(patched)
         if schema is None:
             if not patched or not patched.get("kind"):
-                raise internal_error(f"Object 'Kind' is missing in '{_go_json(patched)}'")
+                raise internal_error(f"Object 'Kind' is missing in '{marshal(patched)}'")
             return self._settled(patched)
         patched = self._decoded(live, patched)
         return self._settled(patched)
@@ -217,14 +217,6 @@ def _check_kind(patched: Any) -> None:
             raise internal_error(f"{text} {form} into Go struct field .{name} of type string")
     if (patched.get("apiVersion") or "").count("/") > 1:
         raise internal_error(f"unexpected GroupVersion string: {patched['apiVersion']}")
-
-
-def _go_json(value: Json) -> str:
-    """JSON as Go writes it."""
-    text = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
-    for char in "<>&\u2028\u2029":
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    return text
 
 
 def _has_nil(value: Any) -> bool:

@@ -5,7 +5,6 @@ Source: apiserver v0.37, pkg/admission/plugin/policy/validating/{dispatcher,vali
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -43,6 +42,7 @@ from krm_fn.dialects.policies.spec import FAIL, IGNORE, SPACE, Binding, Policy, 
 from krm_fn.errors import CompileError
 from krm_fn.kube.cel import Pool, PoolError
 from krm_fn.lang.cel import types
+from krm_fn.lang.go.json.encode import marshal
 from krm_fn.values import Path
 
 _MESSAGE_BYTES: Final = 5 * 1024
@@ -395,7 +395,7 @@ class _Run:
         for key, values in self.values.items():
             outcome.annotations[key] = ", ".join(values)
         if self.failures:
-            outcome.annotations[FAILURE_KEY] = _go_json(self.failures[:_FAILURES])
+            outcome.annotations[FAILURE_KEY] = marshal(self.failures[:_FAILURES], sort=False)
         if self.denied:
             first = self.denied[0]
             code = _CODES.get(first.reason, 422)
@@ -412,10 +412,3 @@ def _cut(value: str) -> str:
     if len(data) <= _ANNOTATION_BYTES:
         return value
     return data[:_ANNOTATION_BYTES].decode("utf-8", "ignore")
-
-
-def _go_json(value: Any) -> str:
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    for char in "<>&\u2028\u2029":
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    return text

@@ -15,7 +15,8 @@ from krm_fn.dialects.sidecarset.build import Built, version_annotations
 from krm_fn.dialects.sidecarset.refused import Refused
 from krm_fn.dialects.sidecarset.sets import HASH, HASH_WITHOUT_IMAGE, SidecarSet, is_native
 from krm_fn.kube.served.times import TimeError, time
-from krm_fn.lang.go.json import Members, Node, NotJson, dump, parse, string
+from krm_fn.lang.go.json.encode import marshal
+from krm_fn.lang.go.json.scanner import Members, Node, NotJsonError, parse, string
 from krm_fn.values import Json, get
 
 INJECTED_LIST: Final = "kruise.io/sidecarset-injected-list"
@@ -38,7 +39,7 @@ def hot_annotations(built: Iterable[Built], annotations: Mapping[str, str]) -> d
             working[name] = f"{name}-1"
             result.update(version_annotations(name))
     if working is not None:
-        result[WORKING] = dump(dict(sorted(working.items())))
+        result[WORKING] = marshal(dict(sorted(working.items())), sort=False)
     return result
 
 
@@ -49,7 +50,7 @@ def _working(annotations: Mapping[str, str], sidecar_set: SidecarSet) -> dict[st
         return {}
     try:
         node = parse(text)
-    except NotJson:
+    except NotJsonError:
         return {}
     if node == "null":
         raise Refused(_NIL_MAP, (sidecar_set.ref,), f"annotation {WORKING} is null")
@@ -87,7 +88,7 @@ class Hashes:
                 raise Refused(_NIL_MAP, self._rules, f"annotation {key} is null")
             for one in injecting:
                 records[one.name] = _record(one, key, timestamp)
-            result[key] = dump(dict(sorted(records.items())))
+            result[key] = marshal(dict(sorted(records.items())), sort=False)
         return result
 
 
@@ -117,7 +118,7 @@ def _records(pod: Json, key: str, text: str, rules: tuple[Any, ...]) -> Records:
             return _current(node)
         except _Mismatch:
             return _older(node)
-    except (NotJson, _Mismatch) as error:
+    except (NotJsonError, _Mismatch) as error:
         metadata = get(pod, ("metadata",)) or {}
         owner = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
         reason = f"value {text}, unmarshal failed: {error}"

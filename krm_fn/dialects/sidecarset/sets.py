@@ -25,7 +25,7 @@ from krm_fn.dialects.sidecarset.types import (
 from krm_fn.errors import DecodeError
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.kube.served.plan import Plan
-from krm_fn.lang.go.json import dump
+from krm_fn.lang.go.json.encode import marshal
 from krm_fn.values import Json, get
 
 HASH: Final = "kruise.io/sidecarset-hash"
@@ -207,6 +207,6 @@ def _hash(spec: Json) -> str:
     if any(map(is_native, inits)):
         hashed["initContainers"] = [container_in_order(c, init=True) for c in inits]
     with limits.deep_stack():
-        text = dump(hashed)
+        text = marshal(hashed, sort=False)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return "".join(_SAFE[ord(char) % len(_SAFE)] for char in digest)

@@ -17,7 +17,7 @@ from krm_fn.dialects.sidecarset.types import whitelist_types
 from krm_fn.errors import CompileError, DecodeError, LimitError
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.kube.served.plan import Plan
-from krm_fn.lang.go.json import Members, Node, NotJson, parse, string
+from krm_fn.lang.go.json.scanner import Members, Node, NotJsonError, parse, string
 from krm_fn.lang.go.regexp import Regex, compile_regex
 from krm_fn.lang.go.release import Release
 from krm_fn.values import Json, get
@@ -42,7 +42,7 @@ def complaint(one: SidecarSet, cluster: Cluster, gate: bool) -> str:
         return "" if gate else ABSENT
     try:
         allowed = _allowed(text, one)
-    except (NotJson, LimitError, DecodeError, CompileError, _BadSelector) as error:
+    except (NotJsonError, LimitError, DecodeError, CompileError, _BadSelector) as error:
         return str(getattr(error, "message", error))
     if not allowed:
         return "" if gate else "sidecarSet patch metadata annotation is not allowed"

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
-from krm_fn.errors import KrmFnError
+from krm_fn import limits
 from krm_fn.kube.quantity import QuantityError, parse
 from krm_fn.kube.schema import Struct, Type, Value
 from krm_fn.kube.served.mismatch import Mismatch
@@ -207,14 +207,11 @@ def _member(value: Json, name: str) -> Any:
 
 def _json(text: str | None, wanted: type) -> Any:
     """The JSON of a text, None where it is none of that type; null is an empty one."""
-    from krm_fn.wire.jsontext import check_nesting
-
-    if text is None:
+    if text is None or limits.json_too_deep(text) is not None:
         return None
     try:
-        check_nesting(text)
         value = json.loads(text)
-    except (ValueError, KrmFnError):
+    except ValueError:
         return None
     if value is None:
         return wanted()
@@ -247,8 +244,7 @@ def _ordered(value: Any, type_: Type) -> Any:
 
 
 def _text(value: Any) -> str:
-    """JSON as Go's encoder writes it, which takes care of HTML."""
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    for char in "<>&\u2028\u2029":
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    return text
+    """JSON as Go's encoder writes a struct."""
+    from krm_fn.lang.go.json.encode import marshal  # few objects have such annotations
+
+    return marshal(value, sort=False)

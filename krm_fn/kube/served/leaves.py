@@ -104,7 +104,7 @@ def _quantity_text(value: Any) -> str:
         # Longer ones are refused, and Python would not print them.
         return str(value) if abs(value) < 2**1_000 else "9" * 2_000
     if type(value) is float and math.isfinite(value):
-        from krm_fn.lang.go.json import float_text
+        from krm_fn.lang.go.json.encode import float_text
 
         return float_text(value)
     raise Mismatch("a quantity such as 500m or 1Gi", value)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from krm_fn import limits
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.go.json import Members, Node, NotJson, parse, string, write
+from krm_fn.lang.go.json.encode import write
+from krm_fn.lang.go.json.scanner import Members, Node, NotJsonError, parse, string
 
 _NULL = "null"
 
@@ -38,7 +39,7 @@ def same_json(a: str, b: str) -> bool:
     """Whether two texts are JSON of the same meaning; numbers are compared as they are spelled."""
     try:
         nodes = parse(a), parse(b)
-    except NotJson:
+    except NotJsonError:
         return False
     with limits.deep_stack():
         return bool(_meaning(nodes[0]) == _meaning(nodes[1]))
@@ -47,7 +48,7 @@ def same_json(a: str, b: str) -> bool:
 def _parsed(text: str, complaint: str) -> Node:
     try:
         return parse(text)
-    except NotJson:
+    except NotJsonError:
         raise EvaluationError(complaint) from None
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.json import dump
+from krm_fn.lang.go.json.encode import marshal
 from krm_fn.lang.go.printf import sprint
 from krm_fn.lang.go.values import GoObject, to_bytes
 from krm_fn.lang.gotemplate.html.attributes import PLAIN, attribute_kind
@@ -201,7 +201,7 @@ _WORD_CHARACTERS: Final = re.compile("[$_A-Za-z0-9]")
 def js_value(budget: Budget, *values: Any) -> str:
     """As a value of a script: JSON, between spaces where it could grow into a word beside it."""
     value = indirect(values[0]) if len(values) == 1 else _text(budget, values)
-    text = dump(value.go_json() if isinstance(value, GoObject) else value)
+    text = marshal(value.go_json() if isinstance(value, GoObject) else value, sort=False)
     budget.text(len(text))
     if _WORD_CHARACTERS.match(text[0]) or _WORD_CHARACTERS.match(text[-1]):
         return f" {text} "

@@ -1,7 +1,6 @@
-"""JSON as Go's encoding/json writes and reads it.
+"""The values of templates as JSON, and JSON as values of templates, within a budget.
 
-Keys are sorted, `<`, `>` and `&` are escaped unless told otherwise, and floats have their own form.
-Source: Go's encoding/json (encode.go, decode.go, indent.go).
+Source: Go 1.18's encoding/json (encode.go, decode.go, indent.go).
 """
 
 from __future__ import annotations
@@ -9,17 +8,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, Final
+from typing import Any
 
-from krm_fn import limits
-from krm_fn.errors import LimitError
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.go.json import float_text
+from krm_fn.lang.go.json.encode import float_text, quote
+from krm_fn.lang.go.json.scanner import check_nesting, syntax_error
+from krm_fn.lang.go.release import Release
 from krm_fn.lang.go.values import GoInt, GoObject, is_nil, to_float
 from krm_fn.lang.gotemplate.values import FunctionError, Struct
-
-_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_SPECIAL: Final = re.compile('[\\x00-\\x1f"\\\\<>&\u2028\u2029\ud800-\udfff]')
 
 
 def encode(budget: Budget, value: Any, indent: bool = False, escape: bool = True) -> str:
@@ -97,25 +93,11 @@ class _Writer:
         self.put("]")
 
     def string(self, text: str) -> str:
-        return '"' + _SPECIAL.sub(self.escaped, text) + '"'
-
-    def escaped(self, found: re.Match[str]) -> str:
-        char = found[0]
-        if char in _SHORT:
-            return _SHORT[char]
-        if char in "<>&" and not self.escape:
-            return char
-        if "\ud800" <= char <= "\udfff":
-            return "\\ufffd"
-        return f"\\u{ord(char):04x}"
+        return quote(text, Release.GO_1_18, self.escape)
 
 
 def _number(value: float) -> str:
-    number = to_float(value)
-    if not math.isfinite(number):
-        shown = "NaN" if math.isnan(number) else "+Inf" if number > 0 else "-Inf"
-        raise FunctionError(f"json: unsupported value: {shown}")
-    return float_text(number)
+    return float_text(to_float(value))
 
 
 class DecodeError(Exception):
@@ -128,8 +110,7 @@ class DecodeError(Exception):
 
 def decode(text: str) -> Any:
     """The value of a JSON text. Raises DecodeError, and LimitError where it nests too deeply."""
-    if text.count("[") + text.count("{") > limits.NESTING:
-        _check_nesting(text)
+    check_nesting(text)
     too_large: list[str] = []
 
     def number(digits: str) -> float | None:
@@ -145,10 +126,8 @@ def decode(text: str) -> Any:
     whole = re.sub("[\ud800-\udfff]", "\ufffd", text)
     try:
         value = json.loads(whole, parse_int=number, parse_float=number, parse_constant=refuse)
-    except ValueError as error:
-        empty = not whole.strip(" \t\r\n")
-        reason = "unexpected end of JSON input" if empty else f"invalid JSON: {error}"
-        raise DecodeError(reason) from None
+    except ValueError:
+        raise DecodeError(syntax_error(whole)) from None
     if "\\u" in whole:
         value = _without_surrogates(value)
     if too_large:
@@ -157,17 +136,6 @@ def decode(text: str) -> Any:
             f"json: cannot unmarshal number {shown} into Go value of type float64", value
         )
     return value
-
-
-def _check_nesting(text: str) -> None:
-    depth = 0
-    for found in re.finditer(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', text, re.DOTALL):
-        if found[0] in "[{":
-            depth += 1
-            if depth > limits.NESTING:
-                raise LimitError(f"JSON nests deeper than {limits.NESTING:,}")
-        elif found[0] in "]}":
-            depth -= 1
 
 
 def _without_surrogates(value: Any) -> Any:

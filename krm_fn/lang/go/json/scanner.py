@@ -1,9 +1,8 @@
-"""JSON texts as Go's encoding/json reads and writes them: to the letter, with its error texts.
+"""JSON texts as Go's encoding/json reads them: to the letter, with its error texts.
 
-Values keep the spelling of their numbers and texts, so that what nobody touches is written as it
-was. A text that is no JSON is refused with Go's sentence about it. Knows no type that values are
-decoded to.
-Source: Go's encoding/json (scanner.go, indent.go, encode.go).
+Values keep the spelling of their numbers and strings, so that what nobody touches can be written as
+it was. Knows no type that values are decoded to.
+Source: Go's encoding/json (scanner.go).
 """
 
 from __future__ import annotations
@@ -14,12 +13,19 @@ from functools import cache
 from typing import Any, Final
 
 from krm_fn import limits
-from krm_fn.errors import EvaluationError, LimitError
+from krm_fn.errors import LimitError
 from krm_fn.lang.go import strconv
+from krm_fn.lang.go.values import GoError
 
 
-class NotJson(EvaluationError):
-    """The text is no JSON; the message is Go's."""
+class NotJsonError(GoError):
+    """The text is no JSON."""
+
+
+def check_nesting(text: str) -> None:
+    """Raise LimitError where a JSON text nests too deeply."""
+    if limits.json_too_deep(text) is not None:
+        raise LimitError(f"JSON nests deeper than {limits.NESTING:,}")
 
 
 class Members:
@@ -48,20 +54,19 @@ def _token() -> re.Pattern[str]:
 
 def parse(text: str) -> Node:
     """The value of a JSON text. Raises NotJson, and LimitError where it nests too deeply."""
-    if text.count("[") + text.count("{") > limits.NESTING:
-        _check_nesting(text)
+    check_nesting(text)
     with limits.deep_stack():
         try:
             node, at = _value(text, 0)
         except _NoJson:
-            raise NotJson(_reason(text)) from None
+            raise NotJsonError(syntax_error(text)) from None
     if text[at:].strip(_SPACE):
-        raise NotJson(_reason(text))
+        raise NotJsonError(syntax_error(text))
     return node
 
 
 class _NoJson(Exception):
-    """The quick reader is stuck; `_reason` tells why."""
+    """The quick reader is stuck; `syntax_error` tells why."""
 
 
 def _next(text: str, at: int) -> tuple[str, str | None, int]:
@@ -127,112 +132,14 @@ def string(token: str) -> str:
     return re.sub("[\ud800-\udfff]", "\ufffd", decoded)
 
 
-# --------------------------------------------------------------------------------------- writing
-
-_ESCAPES: Final = {
-    '"': '\\"',
-    "\\": "\\\\",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-}
-
-
-@cache
-def _html() -> re.Pattern[str]:
-    return re.compile("[<>&\u2028\u2029]")
-
-
-@cache
-def _special() -> re.Pattern[str]:
-    return re.compile('[\\x00-\\x1f"\\\\<>&\u2028\u2029]')
-
-
-def quote(text: str) -> str:
-    """A text as Go writes it: `<`, `>`, `&` and the two line separators are escaped."""
-    return '"' + _special().sub(lambda found: _escape(found[0]), text) + '"'
-
-
-def _escape(char: str) -> str:
-    return _ESCAPES.get(char) or f"\\u{ord(char):04x}"
-
-
-def write(node: Node) -> str:
-    """A value without spaces: objects as written keep their order, dicts are sorted."""
-    parts: list[str] = []
-    with limits.deep_stack():
-        _write(node, parts)
-    return "".join(parts)
-
-
-def _write(node: Node, parts: list[str]) -> None:
-    if type(node) is str:
-        parts.append(_html().sub(lambda found: _escape(found[0]), node))
-        return
-    if type(node) is list:
-        parts.append("[")
-        for n, element in enumerate(node):
-            if n:
-                parts.append(",")
-            _write(element, parts)
-        parts.append("]")
-        return
-    sort = type(node) is dict
-    pairs = sorted(node.items(), key=lambda pair: pair[0]) if sort else node.pairs
-    parts.append("{")
-    for n, (key, member) in enumerate(pairs):
-        parts += ("," if n else "", quote(key), ":")
-        _write(member, parts)
-    parts.append("}")
-
-
-def float_text(value: float) -> str:
-    """The text of a float64 in Go's encoding/json: plain digits within [1e-6, 1e21).
-
-    The value must be finite. Source: encoding/json floatEncoder.
-    """
-    mantissa, exponent, negative = strconv.shortest_digits(value)
-    sign = "-" if negative else ""
-    if exponent is None:
-        raise ValueError("JSON has no NaN and no infinity")
-    if mantissa != "0" and (exponent < -6 or exponent >= 21):
-        point = "." + mantissa[1:] if len(mantissa) > 1 else ""
-        return f"{sign}{mantissa[0]}{point}e{'-' if exponent < 0 else '+'}{abs(exponent)}"
-    return sign + strconv.plain_digits(mantissa, exponent)
-
-
-def dump(value: Any) -> str:
-    """A Python value as json.Marshal writes it, maps in the order that they have."""
-    if type(value) is dict:
-        return "{" + ",".join(f"{quote(k)}:{dump(v)}" for k, v in value.items()) + "}"
-    if type(value) is list:
-        return "[" + ",".join(map(dump, value)) + "]"
-    if type(value) is str:
-        return quote(value)
-    return json.dumps(value)
-
-
 # ------------------------------------------------------------------------------- what went wrong
-
-
-def _check_nesting(text: str) -> None:
-    depth = 0
-    for found in re.finditer(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', text, re.DOTALL):
-        if found[0] in "[{":
-            depth += 1
-            if depth > limits.NESTING:
-                raise LimitError(f"JSON nests deeper than {limits.NESTING:,}")
-        elif found[0] in "]}":
-            depth -= 1
 
 
 _END: Final = "unexpected end of JSON input"
 
 
-def _reason(text: str) -> str:
-    """What Go says of the first character that cannot stand where it does."""
+def syntax_error(text: str) -> str:
+    """What Go says of the first character that cannot stand where it does, in what is no JSON."""
     stack: list[str] = []
     wants = "value"
     at = 0
