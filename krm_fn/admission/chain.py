@@ -1,9 +1,11 @@
 """One object through all plugins, in the order in which the API server would ask them.
 
-Mutating policies, mutating webhooks by name, a second pass for those that asked for it, then what
+The server's own mutating plugins, mutating policies, mutating webhooks by name; where these changed
+the object, the server's own once more, and those of the others that asked for it; then what
 validates. Every plugin sees the object through the chain's views and its edits are carried back to
-the raw object at once. A denial does not stop the chain, so that everything is reported; what comes
-after it is marked. This module knows the order, not what any plugin does.
+the raw object at once, but for those of the server's own plugins, which it makes again itself. A
+denial does not stop the chain, so that everything is reported; what comes after it is marked. This
+module knows the order, not what any plugin does.
 Source: k8s.io/apiserver pkg/admission (chain.go, reinvocation), pkg/admission/plugin/webhook.
 """
 
@@ -20,6 +22,7 @@ from krm_fn.admission.plugin import Phase, Plugin
 from krm_fn.admission.request import Operation, Request, User
 from krm_fn.admission.response import Cause, Finding, Response, Step
 from krm_fn.admission.rule import RuleRef
+from krm_fn.admission.seen import SeenObject
 from krm_fn.errors import KrmFnError
 from krm_fn.values import MISSING, Json, Path, compact, diff, equal, format_path, get
 from krm_fn.wire import Head
@@ -46,7 +49,8 @@ class Change(NamedTuple):
 class Verdict(NamedTuple):
     """What became of one object: the raw object after all plugins, and what there is to say.
 
-    `shown` is the object as the first plugin saw it.
+    `shown` is the object as the first rule saw it; `filled` is what built-in plugins had set by
+    then, without writing it.
     """
 
     object: Json
@@ -55,6 +59,7 @@ class Verdict(NamedTuple):
     shown: Json
     matched: frozenset[RuleRef] = frozenset()
     """The rules that met the object."""
+    filled: tuple[Change, ...] = ()
 
     @property
     def denied(self) -> bool:
@@ -68,6 +73,8 @@ class RequestAttributes(NamedTuple):
     user: User = User()
     strict: bool = False
     """Whether unknown fields and wrong types are errors."""
+    writes_defaults: bool = False
+    """Whether what built-in plugins set is written, too."""
 
 
 class Chain:
@@ -83,16 +90,16 @@ class Chain:
         served: Served | None = None,
     ) -> None:
         ordered = sorted(plugins, key=lambda p: (p.phase, p.order))
-        self.mutating = [p for p in ordered if p.phase.mutates]
+        self.built_in = [p for p in ordered if p.phase is Phase.MUTATING_BUILT_IN]
+        self.mutating = [p for p in ordered if p.phase.mutates and not p.phase.is_built_in]
         self.validating = [p for p in ordered if not p.phase.mutates]
         self.attributes = attributes
         self.served = served
 
     def wants(self, head: Head, namespace: str) -> bool:
         """Whether any plugin must see an object with this head."""
-        return any(
-            _is_asked(plugin, head, namespace) for plugin in (*self.mutating, *self.validating)
-        )
+        every = (*self.built_in, *self.mutating, *self.validating)
+        return any(_is_asked(plugin, head, namespace) for plugin in every)
 
     def admit(
         self,
@@ -141,21 +148,25 @@ class _Admission:
     ) -> None:
         self.chain = chain
         self.cluster = cluster
-        self.value = value
         namespace = subject.namespace
         self.view = view_of(value, namespace, chain.served, strict=chain.attributes.strict)
+        self.seen = SeenObject(self.view, value)
+        self.is_decoded = self.view.is_decoded
         operation = chain.attributes.operation
         if operation is Operation.UPDATE and old_object is None:
             operation = Operation.CREATE
+        old: Json | None = None
+        if old_object is not None:
+            old_view = view_of(old_object, namespace, chain.served)
+            old = old_view.served(old_object)
+            self.is_decoded = self.is_decoded and old_view.is_decoded
         self.request = Request(
             operation,
             subject.head,
             subject.resource,
             namespace,
             {},
-            view_of(old_object, namespace, chain.served).served(old_object)
-            if old_object is not None
-            else None,
+            old,
             chain.attributes.user,
             workload=workload,
         )
@@ -163,46 +174,80 @@ class _Admission:
         self.told: set[Finding] = set()
         self.changes: list[Change] = []
         self.writers = Writers()
+        self.filled: list[Change] = []
         self.denied = self.view.denied
         self.matched: set[RuleRef] = set()
 
     def run(self) -> Verdict:
-        shown = self.view.served(self.value)
+        self._fill()
+        shown, filled = self.seen.shown, tuple(self.filled)
         left: list[tuple[Plugin, Response, Json]] = []
         for plugin in self.chain.mutating:
             response = self._call(plugin, None)
             if response is not None:
-                left.append((plugin, response, self.value))
+                left.append((plugin, response, self.seen.shown))
+        if self.chain.built_in and not equal(self.seen.shown, shown):
+            self._fill()
+        refilled = self.seen.shown
         for plugin, response, value in left:
-            if response.reinvocable and (response.dirty or not equal(self.value, value)):
+            if response.reinvocable and (response.dirty or not equal(self.seen.shown, value)):
                 self._call(plugin, response.reinvocable)
+        if len(self.filled) > len(filled) and equal(self.seen.shown, refilled):
+            self._tell_restored(filled)
         for plugin in self.chain.validating:
             self._call(plugin, None)
         return Verdict(
-            self.value,
+            self.seen.value,
             tuple(self.findings),
             tuple(self.changes),
             shown,
             frozenset(self.matched),
+            filled,
         )
+
+    def _fill(self) -> None:
+        """Let the server's own plugins set what they set."""
+        for plugin in self.chain.built_in:
+            self._call(plugin, None)
 
     def _call(self, plugin: Plugin, only: frozenset[str] | None) -> Response | None:
         if not _is_asked(plugin, self.request.head, self.request.namespace):
             return None
+        if plugin.phase.is_built_in and not self.is_decoded:
+            return None
         work.spend(_CALL)
-        shown = self.view.served(self.value)
+        shown = self.seen.shown
         if not plugin.phase.mutates:
             shown = self.view.stored(shown)
-        request = self.request._replace(object=shown)
+        written = None if self.changes else self.seen.value
+        request = self.request._replace(object=shown, written=written, is_denied=self.denied)
         response = plugin.admit(request, self.cluster, only)
         self.matched.update(response.matched)
         # What one plugin says together is one answer of the server.
         earlier = self.denied
         for finding in response.findings:
-            self._tell(self._with_default(finding, shown), earlier)
+            if not plugin.phase.is_built_in:
+                finding = self._with_default(finding, shown)
+            self._tell(finding, earlier)
         if response.object is not None and plugin.phase.mutates:
-            self._write_back(shown, response.object, response.steps)
+            if plugin.phase.is_built_in and not self.chain.attributes.writes_defaults:
+                self.seen.fill(response.object)
+                self.filled += _blame(shown, response.steps)
+            else:
+                self._write_back(shown, response.object, response.steps)
         return response
+
+    def _tell_restored(self, first: Sequence[Change]) -> None:
+        """A note for what rules changed and built-in plugins have set once more."""
+        before = {setting for change in first for setting in _settings(change)}
+        for change in self.filled[len(first) :]:
+            rules = self.writers.rules_of(change.path)
+            if rules and not before.isdisjoint(_settings(change)):
+                message = (
+                    f"changing {format_path(change.path)} has no effect: {change.rules[0].name} "
+                    "sets it again after the rules, as the API server does"
+                )
+                self._tell(Finding(Cause.NOTE, False, message, rules, change.path))
 
     def _tell(self, finding: Finding, after_denial: bool | None = None) -> None:
         if finding.denies and (self.denied if after_denial is None else after_denial):
@@ -217,12 +262,13 @@ class _Admission:
 
     def _with_default(self, finding: Finding, shown: Json) -> Finding:
         """A finding about a value that is not in the file says so: `spec.replicas: 1 (default)`."""
-        if not finding.field or get(self.value, finding.field, MISSING) is not MISSING:
+        if not finding.field or get(self.seen.value, finding.field, MISSING) is not MISSING:
             return finding
         value = get(shown, finding.field, MISSING)
         if value is MISSING or isinstance(value, (dict, list)):
             return finding
-        said = f"{format_path(finding.field)}: {compact(value)} (default)"
+        by = next((one.rules[0].name for one in self.filled if one.path == finding.field), "")
+        said = f"{format_path(finding.field)}: {compact(value)} ({by or 'default'})"
         return finding._replace(message=f"{finding.message}; {said}")
 
     def _write_back(self, shown: Json, admitted: Json, steps: Sequence[Step]) -> None:
@@ -230,9 +276,9 @@ class _Admission:
         work.spend(_CHANGE * len(changes))
         everyone = tuple(dict.fromkeys(rule for step in steps for rule in step.rules))
         everyone = everyone[-limits.WRITERS :]
-        before = self.value
+        before = self.seen.value
         try:
-            self.value, unwritable = self.view.put(before, admitted)
+            unwritable = self.seen.write(admitted)
         except KrmFnError as error:
             message = f"the API server refuses the changed object: {error}"
             self._tell(Finding(Cause.FAILED, True, message, everyone))
@@ -251,13 +297,13 @@ class _Admission:
             rules = tuple(whose[one.path]) or everyone
             message = f"{format_path(one.path)} cannot be changed by a rule: {one.why}"
             self._tell(Finding(cause, one.denies, message, rules, one.path))
-        now = self.view.served(self.value)
+        now = self.seen.shown
         if not equal(now, admitted):
             for finding in _without_effect(net_changes(shown, admitted, changes), now, places):
                 self._tell(finding)
         for change in kept:
             self._note(change)
-        for edit in diff(before, self.value):
+        for edit in diff(before, self.seen.value):
             # What the API server had derived from what a rule then changed.
             if not self.writers.touched(edit.path):
                 self._note(Change(edit.path, edit.old, edit.new, everyone))
@@ -265,6 +311,23 @@ class _Admission:
     def _note(self, change: Change) -> None:
         self.changes.append(change)
         self.writers.add(change.path, change.rules)
+
+
+_Setting = tuple[Path, str]
+"""Where something was set, and what; the place in a list that is appended to does not count."""
+
+
+def _settings(change: Change) -> Iterator[_Setting]:
+    """What a change has set, each member of maps and each element of lists by itself."""
+    pending: list[tuple[Path, Any]] = [(change.path, change.new)]
+    while pending:
+        path, value = pending.pop()
+        if type(value) is list:
+            pending += [((*path, n), element) for n, element in enumerate(value)]
+        elif type(value) is dict and not isinstance(path[-1], int):
+            pending += [((*path, key), member) for key, member in value.items()]
+        elif value is not MISSING:
+            yield path[:-1] if isinstance(path[-1], int) else path, compact(value)
 
 
 def _without_effect(changes: Sequence[Change], now: Json, unwritable: Places) -> Iterator[Finding]:

@@ -28,11 +28,18 @@ class ObjectView:
     """The views of one object, and the findings of decoding it."""
 
     def __init__(
-        self, views: Views, served: Served | None = None, findings: tuple[Finding, ...] = ()
+        self,
+        views: Views,
+        served: Served | None = None,
+        findings: tuple[Finding, ...] = (),
+        *,
+        is_decoded: bool = True,
     ) -> None:
         self._views = views
         self._served = served
         self.findings = findings
+        self.is_decoded = is_decoded
+        """Whether the API server could read the object, as far as its kind is known."""
 
     @property
     def denied(self) -> bool:
@@ -42,6 +49,10 @@ class ObjectView:
     def served(self, value: Json) -> Json:
         """What a mutating plugin sees of a raw object."""
         return self._views.get(value)
+
+    def decoded(self, shown: Json) -> Json:
+        """A shown object that was changed, as the API server decodes it. Raises DecodeError."""
+        return self._served.form(shown).object if self._served is not None else shown
 
     def stored(self, served: Json) -> Json:
         """What a validating plugin sees where a mutating one would see `served`."""
@@ -71,14 +82,15 @@ def view_of(
     """
     views: list[View] = [HiddenAnnotations(), DefaultNamespace(namespace)]
     if served is None:
-        return ObjectView(Views(views))
+        return ObjectView(Views(views), is_decoded=False)
     cause = Cause.FAILED if strict else Cause.WARNING
     try:
         written = Views(views).get(value)
         form = served.form(written)
     except DecodeError as error:
         message = f"{error.message}; the API server refuses it, and rules see it as it is written"
-        return ObjectView(Views(views), None, (Finding(cause, strict, message, field=error.path),))
+        finding = Finding(cause, strict, message, field=error.path)
+        return ObjectView(Views(views), None, (finding,), is_decoded=False)
     if not form.known:
         return ObjectView(Views(views), None, (_unknown(value),))
     findings = tuple(

@@ -19,14 +19,23 @@ from krm_fn.wire import Head
 class Phase(IntEnum):
     """When the API server calls a plugin; lower comes first."""
 
-    MUTATING_POLICY = 0
-    MUTATING_WEBHOOK = 1
-    VALIDATING_POLICY = 2
-    VALIDATING_WEBHOOK = 3
+    MUTATING_BUILT_IN = 0
+    MUTATING_POLICY = 1
+    MUTATING_WEBHOOK = 2
+    VALIDATING_BUILT_IN = 3
+    VALIDATING_POLICY = 4
+    VALIDATING_WEBHOOK = 5
+    QUOTA = 6
+    """The one built-in plugin that is asked after everybody else has admitted the object."""
 
     @property
     def mutates(self) -> bool:
-        return self < Phase.VALIDATING_POLICY
+        return self < Phase.VALIDATING_BUILT_IN
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the server itself brings the plugin, which is no rule."""
+        return self in (Phase.MUTATING_BUILT_IN, Phase.VALIDATING_BUILT_IN, Phase.QUOTA)
 
 
 class Selection(NamedTuple):

@@ -45,3 +45,5 @@ class Request(NamedTuple):
     """The part of the resource that is asked for, such as `ephemeralcontainers`."""
     written: Json | None = None
     """The object before it was decoded, which drops what is empty; None once a rule changed it."""
+    is_denied: bool = False
+    """Whether the request is refused already, so that a server would not ask any more."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from krm_fn.cli.flags import Flags, word
+from krm_fn.config.dialects import BUILT_IN
 from krm_fn.config.fields import Section
 from krm_fn.config.options import (
     Idempotency,
@@ -52,11 +53,30 @@ def options_of(flags: Flags, function_config: Item | None = None) -> Options:
         if bound is not None
     }
     if bounds:
-        section = options.sections.get("kubewarden") or Section({}, "kubewarden")
-        given["sections"] = {**options.sections, "kubewarden": section.replaced(bounds)}
+        options = _with_section(options, "kubewarden", bounds)
+    options = with_admission_plugins(
+        options, flags.enable_admission_plugins, flags.disable_admission_plugins
+    )
+    if flags.write_defaults:
+        given["write_defaults"] = True
     if flags.namespace:
         given["context"] = options.context._replace(default_namespace=flags.namespace)
     return options._replace(**given)
+
+
+def with_admission_plugins(options: Options, enable: str | None, disable: str | None) -> Options:
+    """The options with what flags say of the API server's own plugins: names with commas."""
+    lists = {
+        name: [one.strip() for one in names.split(",") if one.strip()]
+        for name, names in (("enable", enable), ("disable", disable))
+        if names is not None
+    }
+    return _with_section(options, BUILT_IN, lists) if lists else options
+
+
+def _with_section(options: Options, name: str, members: dict[str, Any]) -> Options:
+    section = options.sections.get(name) or Section({}, name)
+    return options._replace(sections={**options.sections, name: section.replaced(members)})
 
 
 def read_options(name: str) -> Options:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -39,6 +39,9 @@ class Flags:
     object_form: str | None
     pod_templates: str | None
     strict: bool
+    enable_admission_plugins: str | None
+    disable_admission_plugins: str | None
+    write_defaults: bool
     fuel: int | None
     memory: int | None
     reports: tuple[str, ...]
@@ -84,6 +87,24 @@ _SOURCES: list[Callable[[Any], Any]] = [
     ),
 ]
 
+ADMISSION_PLUGINS: Final[list[Callable[[Any], Any]]] = [
+    click.option(
+        "--admission-plugins",
+        "--enable-admission-plugins",
+        "enable_admission_plugins",
+        metavar="NAMES",
+        help="The API server's own plugins: enable these beside its defaults. Without this option "
+        "they take part where something of theirs is known (a LimitRange, a PriorityClass, a "
+        "Namespace with pod-security labels).",
+    ),
+    click.option(
+        "--disable-admission-plugins",
+        metavar="NAMES",
+        help="Disable these of the API server's own plugins; * disables all.",
+    ),
+]
+"""Which of the API server's own plugins take part, by the names of kube-apiserver's flags."""
+
 _OPTIONS: list[Callable[[Any], Any]] = [
     click.option(
         "-r",
@@ -116,6 +137,12 @@ _OPTIONS: list[Callable[[Any], Any]] = [
         help="Whether templates are admitted as the Pods that controllers make of them.",
     ),
     click.option("--strict", is_flag=True, help="Parse also what no rule can match."),
+    *ADMISSION_PLUGINS,
+    click.option(
+        "--write-defaults",
+        is_flag=True,
+        help="Write what the API server's own plugins set, which the cluster would set again.",
+    ),
     click.option(
         "--fuel",
         type=click.IntRange(min=1),

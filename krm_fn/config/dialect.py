@@ -41,6 +41,10 @@ class CompileContext(NamedTuple):
     """Whether to report everything that may be a mistake."""
     base: Base = WORKING_DIRECTORY
     """Where relative paths in the section start."""
+    complete: frozenset[str] = frozenset()
+    """The kinds of which every object of the cluster is known."""
+    is_last: bool = True
+    """Whether no other stage sees the objects after this one."""
 
 
 class Dialect(Protocol):

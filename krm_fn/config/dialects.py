@@ -27,7 +27,12 @@ class DialectEntry(NamedTuple):
     """Whether the group has no other kinds, so that another one is a slip of the pen."""
     readable: tuple[str, ...] = ()
     """Kinds that say how the rules apply: bindings. They are no rules, and no targets either."""
+    has_rules: bool = True
+    """Whether it is for rules; one that is not takes part by what is known of the cluster."""
 
+
+BUILT_IN: Final = "admissionPlugins"
+"""The section of the one dialect without rules: the API server's own admission plugins."""
 
 DIALECTS: Final = (
     DialectEntry(
@@ -82,6 +87,16 @@ DIALECTS: Final = (
         ),
         section="kubewarden",
         target="krm_fn.dialects.kubewarden:DIALECT",
+    ),
+    DialectEntry(
+        name="builtin",
+        group="",
+        versions=(),
+        kinds=(),
+        section=BUILT_IN,
+        target="krm_fn.dialects.builtin:DIALECT",
+        whole_group=False,
+        has_rules=False,
     ),
 )
 

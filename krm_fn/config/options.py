@@ -175,6 +175,12 @@ class Context(NamedTuple):
     """`1.34`; "" is the newest of which there are schemas."""
     static_manifests: tuple[str, ...] = ()
     """Files and directories that the API server reads policies from when it starts."""
+    complete: tuple[str, ...] = ()
+    """The kinds of which the context has every object, so that another one is not there."""
+
+
+COMPLETABLE: Final = ("Namespace", "PriorityClass", "RuntimeClass", "ServiceAccount")
+"""The kinds that `context.complete` may name: those that objects refer to by name."""
 
 
 class Results(NamedTuple):
@@ -210,6 +216,8 @@ class Options(NamedTuple):
     extra_pod_templates: Places = _NOWHERE
     object_form: ObjectForm = ObjectForm.SERVED
     strict: bool = False
+    write_defaults: bool = False
+    """Whether what the API server's own plugins set is written, too."""
     results: Results = Results()
     limits: Bounds = Bounds()
     sections: Mapping[str, Any] = {}
@@ -308,6 +316,7 @@ def _read(spec: Section, sources: tuple[Source, ...] = ()) -> Options:
         extra_pod_templates=_places(spec.sections("extraPodTemplates")),
         object_form=spec.choice("objectForm", ObjectForm.SERVED),
         strict=spec.boolean("strict", False),
+        write_defaults=spec.boolean("writeDefaults", False),
         bindings_from_items=spec.boolean("bindingsFromItems", False),
         results=Results(results.boolean("changes", True), results.integer("limit", 500)),
         limits=_limits(spec.section("limits")),
@@ -388,7 +397,15 @@ def _context(section: Section) -> Context:
         ),
         kubernetes_version=_kubernetes_version(section),
         static_manifests=section.strings("staticManifests"),
+        complete=section.strings("complete"),
     )
+    for kind in context.complete:
+        if kind not in COMPLETABLE:
+            known = f"; known: {', '.join(COMPLETABLE)}"
+            hint = did_you_mean(kind, COMPLETABLE) or known
+            raise section.error(
+                "complete", f": {kind!r} is none of the kinds that it may name{hint}"
+            )
     if context.operation is Operation.DELETE:
         raise section.error("operation", ": DELETE cannot be rendered; use CREATE or UPDATE")
     for inner in (old, user, section):

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from krm_fn.admission import Cause, Finding, Rule, RuleRef
 from krm_fn.admission.views import HiddenAnnotations
-from krm_fn.config.dialects import dialect_of, is_configuration, misspelt_kind, reader_of
+from krm_fn.config.dialects import BUILT_IN, dialect_of, is_configuration, misspelt_kind, reader_of
 from krm_fn.config.options import (
     API_VERSION,
     FromItems,
@@ -169,6 +169,11 @@ class Stage(NamedTuple):
     rules: RuleSet
     is_image: bool = False
     """Whether an image brings them, which knows no functionConfig."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks for anything: it has rules, or asks for the API server's own plugins."""
+        return bool(self.rules.rules) or BUILT_IN in self.options.sections
 
 
 def collect(

@@ -62,12 +62,12 @@ def staged(*stages: Stage, image_rules: str = "") -> list[Stage]:
 
     Raises ConfigError where there is no rule at all.
     """
-    ordered = [stage for stage in stages if stage.rules.rules]
+    ordered = [stage for stage in stages if stage.asks]
     if image_rules:
         image = image_stage(image_rules)
         for stage in ordered:
             stage.rules.leave_to(image.rules)
-        ordered = [stage for stage in ordered if stage.rules.rules] + [image]
+        ordered = [stage for stage in ordered if stage.asks] + [image]
     if not ordered:
         raise ConfigError(NO_RULES, details=EXAMPLE.splitlines())
     return ordered
@@ -168,12 +168,15 @@ class _Stage:
         """
         options, rules = self._options, self._rules
         known = knowledge_of(self._items, self._stages, self._caller)
-        plugins, findings = compile_rules(rules, options, known, lint=self._lint)
+        plugins, findings = compile_rules(self._stages, known, lint=self._lint)
         targets = list(
             targets_of(self._items, options, rules, known.cluster, self._function_config)
         )
         attributes = RequestAttributes(
-            options.context.operation, options.context.user, options.strict
+            options.context.operation,
+            options.context.user,
+            options.strict,
+            options.write_defaults,
         )
         chain = Chain(plugins, attributes, known.served)
         judge = Judge(chain, options, known.cluster, self._old_objects, self._caller)

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krm_fn.admission import Cause, Cluster, Finding
 from krm_fn.admission.cluster import NAME_LABEL, Identity
+from krm_fn.config.builtin import may_speak, section_of, speaks
 from krm_fn.config.dialects import is_target
+from krm_fn.config.fields import Section
 from krm_fn.config.sources import Stage
 from krm_fn.run.caller import Caller, ReachesCluster
 from krm_fn.run.definitions import Definitions
@@ -32,6 +34,8 @@ class Knowledge(NamedTuple):
     definitions: Definitions
     stored: StoredForm
     contradictions: Sequence[Finding]
+    built_in: Section | None
+    """How the API server's own plugins are configured, None where they take no part."""
 
     def findings(self) -> list[Finding]:
         """Where items say otherwise than the operator; complete at the end of the stage."""
@@ -68,7 +72,10 @@ def knowledge_of(
         if is_namespace(head):
             namespaces.setdefault(head.name, value)
     told, fixed = frozenset(objects), frozenset(namespaces)
+    items_speak = False
     for item in items:
+        if not items_speak and may_speak(item.head):
+            items_speak = speaks(item.head, item.value) and leaving(item)
         identity = described.subject_of(item.head).identity
         if identity not in told:
             objects[identity] = form.of_item(item, leaving)
@@ -79,7 +86,8 @@ def knowledge_of(
         elif is_target(item.head) and leaving(item):
             contradictions += _contradiction(item, objects[identity]())
     cluster = Cluster(objects, namespaces, definitions, default_namespace, fixed, form.namespace)
-    return Knowledge(cluster, served, definitions, form, contradictions)
+    built_in = section_of(stages, items_speak)
+    return Knowledge(cluster, served, definitions, form, contradictions, built_in)
 
 
 def _told(stage: Stage) -> Sequence[Json]:

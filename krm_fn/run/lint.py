@@ -23,7 +23,7 @@ def lint(streams: Sequence[Stream], options: Options, rule_paths: Sequence[str])
     known = knowledge_of([], [stage])
     rules = stage.rules
     with bounded([], [stage]):
-        _, findings = compile_rules(rules, options, known, lint=True)
+        _, findings = compile_rules([stage], known, lint=True)
     report = Report(rules=len(rules.rules), with_changes=False)
     if any(stream.items for stream in streams):
         report = admit(streams, [stage], lint=True)

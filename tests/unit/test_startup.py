@@ -54,6 +54,7 @@ NEVER = (
     "krm_fn.cel",
     "krm_fn.cli",
     "krm_fn.dialects.appmesh",
+    "krm_fn.dialects.builtin",
     "krm_fn.dialects.kubewarden",
     "krm_fn.dialects.policies",
     "krm_fn.dialects.sidecarset",

@@ -14,15 +14,12 @@ from typing import Any, Final, TypeVar
 from krm_fn.admission import Cluster
 from krm_fn.kube.selectors import Labels, texts
 from krm_fn.values import Json, get
+from krm_fn.wire import Head
 
 PRIORITY_CLASS: Final = ("scheduling.k8s.io", "PriorityClass")
 RUNTIME_CLASS: Final = ("node.k8s.io", "RuntimeClass")
 STORAGE_CLASS: Final = ("storage.k8s.io", "StorageClass")
 INGRESS_CLASS: Final = ("networking.k8s.io", "IngressClass")
-
-COMPLETABLE: Final = ("Namespace", "PriorityClass", "RuntimeClass", "ServiceAccount")
-"""The kinds whose objects are looked up by name, so that one that is missing is refused."""
-
 
 T = TypeVar("T")
 
@@ -61,6 +58,10 @@ class Listers:
             return sorted(self.in_order(kind, namespace), key=name_of)
 
         return self.once((kind, namespace), by_name)
+
+    def resource_for(self, head: Head) -> str:
+        """The plural of a kind."""
+        return self._cluster.resource_for(head.group, head.kind).plural
 
     def in_order(self, kind: tuple[str, str], namespace: str | None = None) -> Sequence[Json]:
         """The objects of a kind as they come: those of the context, then the items."""

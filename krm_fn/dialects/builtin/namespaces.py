@@ -7,11 +7,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from krm_fn.admission import Cause, Finding, Operation, Request, Response
-from krm_fn.dialects.builtin.listers import Listers
+from krm_fn.admission import (
+    Cause,
+    Finding,
+    Operation,
+    Prefilter,
+    Request,
+    Response,
+    Selection,
+)
+from krm_fn.dialects.builtin.listers import Listers, name_of
 from krm_fn.dialects.builtin.plugin import BuiltIn, Denied, Forbidden
 from krm_fn.lang.go.strconv import quote
-from krm_fn.values import get
+from krm_fn.values import Json, get
 
 NAMESPACE: Final = ("", "Namespace")
 
@@ -19,10 +27,28 @@ _IMMORTAL: Final = frozenset({"default", "kube-system", "kube-public"})
 _ACCESS_REVIEW: Final = ("authorization.k8s.io", "LocalSubjectAccessReview")
 
 
+class _Refusing:
+    """The namespaces in which these plugins refuse objects, told from what is known at first."""
+
+    def __init__(self, listers: Listers) -> None:
+        self._known = {name_of(one): _is_terminating(one) for one in listers.list(NAMESPACE)}
+        self._has_all = listers.has_all("Namespace")
+
+    def __contains__(self, name: object) -> bool:
+        return name != "" and self._known.get(str(name), self._has_all)
+
+
+def _is_terminating(namespace: Json) -> bool:
+    return bool(get(namespace, ("status", "phase")) == "Terminating")
+
+
 class NamespaceLifecycle(BuiltIn):
     """Nothing is created in a namespace that is missing, or that goes."""
 
     name = "NamespaceLifecycle"
+
+    def prefilter(self, listers: Listers) -> Prefilter:
+        return Prefilter([Selection(namespaces=_Refusing(listers))])
 
     def admit(self, request: Request, listers: Listers) -> Response:
         if (request.head.group, request.head.kind) == NAMESPACE:
@@ -34,7 +60,7 @@ class NamespaceLifecycle(BuiltIn):
         namespace = listers.namespace(request.namespace)
         if namespace is None:
             _check_missing(request, listers)
-        elif get(namespace, ("status", "phase")) == "Terminating":
+        elif _is_terminating(namespace):
             raise Forbidden(
                 request,
                 f"unable to create new content in namespace {request.namespace} because it is "
@@ -48,6 +74,9 @@ class NamespaceExists(BuiltIn):
     """Objects are neither created, updated nor deleted in a namespace that is missing."""
 
     name = "NamespaceExists"
+
+    def prefilter(self, listers: Listers) -> Prefilter:
+        return Prefilter([Selection(namespaces=_Refusing(listers))])
 
     def validate(self, request: Request, listers: Listers) -> Response:
         own = (request.head.group, request.head.kind) == NAMESPACE

@@ -12,7 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
-from krm_fn.admission import Cause, Finding, Request, Response, RuleRef, Step
+from krm_fn.admission import (
+    Cause,
+    Finding,
+    Prefilter,
+    Request,
+    Response,
+    RuleRef,
+    Selection,
+    Step,
+)
 from krm_fn.dialects.builtin.listers import Listers
 from krm_fn.lang.go.strconv import quote
 from krm_fn.values import Json, Path, get
@@ -110,6 +119,13 @@ class BuiltIn:
         return (self.kinds is None or kind in self.kinds) and (
             request.subresource in self.subresources
         )
+
+    def prefilter(self, listers: Listers) -> Prefilter:
+        """Which objects the plugin could have anything to do with, told from their heads."""
+        selections = [
+            Selection(frozenset({group}), frozenset({kind})) for group, kind in self.kinds or ()
+        ]
+        return Prefilter(selections if self.kinds is not None else [Selection()])
 
     def admit(self, request: Request, listers: Listers) -> Response:
         """Change the object, in the mutating phase. Raises Denied."""

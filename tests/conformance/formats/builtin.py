@@ -18,9 +18,10 @@ import jsonpatch
 from formats import Verdict
 from krm_fn.admission import Cause, Cluster, Finding, Operation, Request
 from krm_fn.admission.cluster import Identity
+from krm_fn.config.options import COMPLETABLE
 from krm_fn.dialects.builtin.amounts import Amounts, added, amounts
 from krm_fn.dialects.builtin.catalog import plugins
-from krm_fn.dialects.builtin.listers import COMPLETABLE, Listers, name_of
+from krm_fn.dialects.builtin.listers import Listers, name_of
 from krm_fn.dialects.builtin.order import NAMES
 from krm_fn.dialects.builtin.plugin import Denied
 from krm_fn.dialects.builtin.quota.ledger import Account
@@ -212,7 +213,7 @@ def run(server: Server, case: dict[str, Any]) -> dict[str, Any]:
 _SUFFIX = re.compile(r"kube-api-access-[bcdfghjklmnpqrstvwxz2456789]{5}\b")
 
 
-def _without_chance(value: Any) -> Any:
+def without_chance(value: Any) -> Any:
     return json.loads(_SUFFIX.sub("kube-api-access-xxxxx", json.dumps(value)))
 
 
@@ -238,7 +239,7 @@ def _expected(case: dict[str, Any], expect: dict[str, Any], actual: dict[str, An
 
 
 def _verdict(case: dict[str, Any], expect: dict[str, Any], actual: dict[str, Any]) -> Verdict:
-    actual = _without_chance(actual)
+    actual = without_chance(actual)
     return Verdict.compare(_expected(case, expect, actual), actual)
 
 

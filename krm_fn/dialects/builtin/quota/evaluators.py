@@ -81,9 +81,8 @@ class Pods(Evaluator):
         return request.operation is Operation.CREATE
 
     def matching(self, names: Iterable[str]) -> set[str]:
-        return {name for name in names if name in _OF_PODS or _is_of_pods(name)} | (
-            {self.count} & set(names)
-        )
+        own = (self.count, *_OF_PODS)
+        return {name for name in names if name in own or _is_of_pods(name)}
 
     def holds(self, scope: Scope, value: Json) -> bool:
         return holds_for_pod(scope, value, self._release)

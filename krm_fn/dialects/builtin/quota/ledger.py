@@ -7,7 +7,7 @@ Source: docs/spec/builtin-admission.md sections (b) and (d).
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import NamedTuple, Protocol
 
 from krm_fn.dialects.builtin.amounts import Amounts, added, amounts
@@ -40,6 +40,14 @@ class Ledger(Protocol):
         ...
 
 
+def limits_of(quota: Json) -> Mapping[str, str]:
+    """What a quota limits: as its status has it, else as it is asked for."""
+    limits: Mapping[str, str] | None = get(quota, ("status", "hard")) or get(
+        quota, ("spec", "hard")
+    )
+    return limits or {}
+
+
 class RunLedger:
     """The ledger of a render: the status of a quota, else the sum of what the run has admitted."""
 
@@ -49,7 +57,7 @@ class RunLedger:
 
     def account(self, quota: Json, who: Hashable) -> Account:
         status = quota.get("status") or {}
-        hard = amounts(status.get("hard") or get(quota, ("spec", "hard")))
+        hard = amounts(limits_of(quota))
         if status.get("used"):
             return Account(hard, amounts(status["used"]))
         key = _key(quota)

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from krm_fn.admission import Operation, Request, Response
+from krm_fn.admission import Operation, Prefilter, Request, Response
 from krm_fn.dialects.builtin.amounts import Amounts, added
 from krm_fn.dialects.builtin.listers import Listers, name_of
 from krm_fn.dialects.builtin.plugin import BuiltIn, Forbidden, InternalError, object_name
 from krm_fn.dialects.builtin.quota.evaluators import Evaluator, evaluator_for
-from krm_fn.dialects.builtin.quota.ledger import Account, Ledger, RunLedger
+from krm_fn.dialects.builtin.quota.ledger import Account, Ledger, RunLedger, limits_of
 from krm_fn.dialects.builtin.quota.scopes import Scope, scope_of, scopes_of
 from krm_fn.kube.quantity import ZERO, Quantity
 from krm_fn.values import Json
+from krm_fn.wire import Head
 
 RESOURCE_QUOTA: Final = ("", "ResourceQuota")
 
@@ -58,7 +59,13 @@ class ResourceQuota(BuiltIn):
         self._limited = tuple(limited)
         self._ledger = ledger if ledger is not None else RunLedger()
 
+    def prefilter(self, listers: Listers) -> Prefilter:
+        return _Counted(listers, bool(self._limited))
+
     def validate(self, request: Request, listers: Listers) -> Response:
+        if request.is_denied:
+            # What is refused uses nothing.
+            return Response()
         quotas = listers.list(RESOURCE_QUOTA, request.namespace) if request.namespace else ()
         if not request.namespace or not (quotas or self._limited):
             return Response()
@@ -130,6 +137,34 @@ class ResourceQuota(BuiltIn):
             raise InternalError(
                 f"insufficient quota to match these scopes: [{' '.join(uncovered)}]"
             )
+
+
+class _Counted(Prefilter):
+    """The objects that quotas are about, by what the quotas of their namespace limit."""
+
+    def __init__(self, listers: Listers, everything: bool) -> None:
+        super().__init__(())
+        self._listers = listers
+        self._everything = everything
+        self._known: dict[tuple[str, str, str], bool] = {}
+
+    def wants(self, head: Head, namespace: str) -> bool:
+        if not namespace or self._everything:
+            return self._everything
+        key = (head.group, head.kind, namespace)
+        if key not in self._known:
+            self._known[key] = self._is_limited(head, namespace)
+        return self._known[key]
+
+    def _is_limited(self, head: Head, namespace: str) -> bool:
+        quotas = self._listers.list(RESOURCE_QUOTA, namespace)
+        if not quotas:
+            return False
+        resource = self._listers.resource_for(head)
+        evaluator = evaluator_for(head.group, head.kind, resource, self._listers.release)
+        if evaluator is None:
+            return False
+        return bool(evaluator.matching([name for quota in quotas for name in limits_of(quota)]))
 
 
 def _who(request: Request) -> Hashable:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from krm_fn.admission import Cluster, Operation, Request
-from krm_fn.dialects.builtin.listers import COMPLETABLE, Listers
+from krm_fn.config.options import COMPLETABLE
+from krm_fn.dialects.builtin.listers import Listers
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
 from krm_fn.values import Json
