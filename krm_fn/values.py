@@ -8,6 +8,7 @@ Python objects, so that identity is the first and cheapest test for "nothing hap
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -212,8 +213,6 @@ def _frozen(value: Any) -> Any:
 
 def longest_ascending(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The longest subsequence whose second members ascend (patience sorting, O(n log n))."""
-    from bisect import bisect_left
-
     tails: list[int] = []
     ends: list[int] = []
     back: list[int | None] = []

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from krm_fn.errors import ConfigError
+from krm_fn.lang.go.strconv import quote
 
 Labels = Mapping[str, str]
 
@@ -107,8 +108,6 @@ def from_label_selector(value: Mapping[str, Any] | None) -> Selector:
     for expression in value.get("matchExpressions") or ():
         operator = expression.get("operator", "")
         if operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
-            from krm_fn.lang.go.strconv import quote
-
             raise SelectorError(f"{quote(operator)} is not a valid label selector operator")
         key, values = expression.get("key", ""), expression.get("values") or []
         _check(key, operator, values)
@@ -129,8 +128,6 @@ def _check(key: str, operator: str, values: Sequence[str]) -> None:
             text = "for 'in', 'notin' operators, values set can't be empty"
             wrong.append(f"values: Invalid value: null: {text}")
     elif values:
-        from krm_fn.lang.go.strconv import quote
-
         shown = ",".join(map(quote, values))
         text = "values set must be empty for exists and does not exist"
         wrong.append(f"values: Invalid value: [{shown}]: {text}")
@@ -144,7 +141,6 @@ def _check(key: str, operator: str, values: Sequence[str]) -> None:
 def _refused(field: str, form: str, text: str) -> list[str]:
     # Loaded for odd texts only: the formats belong to CEL's library.
     from krm_fn.kube.cel.formats import FORMATS
-    from krm_fn.lang.go.strconv import quote
 
     reasons = FORMATS[form].check(text)
     return [f"{field}: Invalid value: {quote(text)}: {'; '.join(reasons)}"] if reasons else []

@@ -22,6 +22,7 @@ from typing import Any, Final, NoReturn, Protocol
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel.types import Type
+from krm_fn.lang.go.strconv import format_float
 
 INT_MIN: Final = -(2**63)
 INT_MAX: Final = 2**63 - 1
@@ -587,8 +588,6 @@ _SIZED: Final = frozenset({str, bytes, list, dict, ListView, MapView})
 
 def show(value: Any) -> str:
     """A value as Go prints it (`%v`) in messages."""
-    from krm_fn.lang.go.strconv import format_float
-
     kind = type(value)
     if kind is str:
         return str(value)

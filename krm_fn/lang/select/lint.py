@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from krm_fn.errors import CompileError
+from krm_fn.lang.go.regexp import compile_regex
 from krm_fn.lang.go.strconv import parse_float
 from krm_fn.lang.select.lexer import line_and_column
 from krm_fn.lang.select.nodes import Array, Call, Constant, Node, Variable
@@ -58,8 +59,6 @@ def _bad_regex(part: Syntax) -> Iterator[str]:
     pattern = comparison and comparison.right
     if not isinstance(pattern, Constant) or not isinstance(pattern.value, str):
         return
-    from krm_fn.lang.go.regexp import compile_regex  # loads a library, which most rules do not need
-
     try:
         compile_regex(pattern.value)
     except CompileError as error:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from krm_fn.errors import CompileError, EvaluationError
+from krm_fn.lang.go.regexp import compile_regex
 from krm_fn.lang.select.arithmetic import (
     bits,
     divide,
@@ -200,8 +201,6 @@ def _regex(positive: bool) -> Infix:
 
 
 def _search(pattern: str, text: str) -> bool:
-    from krm_fn.lang.go.regexp import compile_regex  # loads a library, which most rules do not need
-
     try:
         return compile_regex(pattern).search(text)
     except CompileError as error:

@@ -17,6 +17,7 @@ the line, each looked at for itself, whichever of them really opens.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
@@ -299,8 +300,6 @@ def _starts(text: str, begin: int, end: int, dash: str) -> Iterator[int]:
 
 def _doubtful(text: str, begin: int, end: int, starts: list[int], lines: _Lines) -> set[int] | None:
     """The items that must be read exactly; None where what is before the first one is odd."""
-    from bisect import bisect_right
-
     found: set[int] = set()
     places = list(_open_places(text, starts[0], end))
     for pattern in (lines.odd, lines.misspelt):
