@@ -9,147 +9,99 @@ from __future__ import annotations
 
 from typing import Any
 
+from krm_fn.lang.nodes import Frozen
 
-class Node:
+
+class Node(Frozen):
     """Base of the nodes; identity is equality, so that nodes can be keys."""
 
-    __slots__ = ("pos",)
-
-    def __init__(self, pos: int) -> None:
-        self.pos = pos
+    pos: int
 
 
 class Literal(Node):
     """A constant; `value` as values.py has it."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, pos: int, value: Any) -> None:
-        self.pos = pos
-        self.value = value
+    value: Any
 
 
 class Ident(Node):
     """A name; with a dot in front it is never a macro's variable."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, pos: int, name: str) -> None:
-        self.pos = pos
-        self.name = name
+    name: str
 
 
 class Select(Node):
     """`operand.field`, or `has(operand.field)` if `test`."""
 
-    __slots__ = ("field", "operand", "test")
-
-    def __init__(self, pos: int, operand: Node, field: str, test: bool = False) -> None:
-        self.pos = pos
-        self.operand = operand
-        self.field = field
-        self.test = test
+    operand: Node
+    field: str
+    test: bool = False
 
 
 class Call(Node):
     """A function or operator (`_+_`), with a target if it was written `target.name(...)`."""
 
-    __slots__ = ("args", "function", "macro", "target")
-
-    def __init__(
-        self,
-        pos: int,
-        function: str,
-        args: tuple[Node, ...],
-        target: Node | None = None,
-        macro: Call | None = None,
-    ) -> None:
-        self.pos = pos
-        self.function = function
-        self.args = args
-        self.target = target
-        self.macro = macro
+    function: str
+    args: tuple[Node, ...]
+    target: Node | None = None
+    macro: Call | None = None
 
 
 class ListExpr(Node):
     """`[a, ?b]`; `optionals` are the indexes with a question mark."""
 
-    __slots__ = ("elements", "optionals")
-
-    def __init__(
-        self, pos: int, elements: tuple[Node, ...], optionals: frozenset[int] = frozenset()
-    ) -> None:
-        self.pos = pos
-        self.elements = elements
-        self.optionals = optionals
+    elements: tuple[Node, ...]
+    optionals: frozenset[int] = frozenset()
 
 
-class Entry:
+class Entry(Frozen):
     """One `key: value` of a map (key is a node) or of a struct (key is the field's name)."""
 
-    __slots__ = ("key", "optional", "pos", "value")
-
-    def __init__(self, pos: int, key: Any, value: Node, optional: bool) -> None:
-        self.pos = pos
-        self.key = key
-        self.value = value
-        self.optional = optional
+    pos: int
+    key: Any
+    value: Node
+    optional: bool
 
 
 class MapExpr(Node):
     """`{key: value}`."""
 
-    __slots__ = ("entries",)
-
-    def __init__(self, pos: int, entries: tuple[Entry, ...]) -> None:
-        self.pos = pos
-        self.entries = entries
+    entries: tuple[Entry, ...]
 
 
 class StructExpr(Node):
     """`Type.name{field: value}`."""
 
-    __slots__ = ("entries", "name")
-
-    def __init__(self, pos: int, name: str, entries: tuple[Entry, ...]) -> None:
-        self.pos = pos
-        self.name = name
-        self.entries = entries
+    name: str
+    entries: tuple[Entry, ...]
 
 
 class Comprehension(Node):
     """A fold over a list or a map, as every macro but `has` makes one.
 
-    `var2` is empty where there is one variable. `macro` is the call as it was written.
+    `variables` are one name or two, the second empty where there is one. `macro` is the call as it
+    was written.
     """
 
-    __slots__ = (
-        "accu", "cond", "init", "macro", "range", "result", "shape", "step", "var", "var2",
-    )  # fmt: skip
+    range: Node
+    variables: tuple[str, str]
+    accu: str
+    init: Node
+    cond: Node
+    step: Node
+    result: Node
+    shape: str
+    macro: Call | None = None
 
-    def __init__(
-        self,
-        pos: int,
-        range_: Node,
-        variables: tuple[str, str],
-        accu: str,
-        init: Node,
-        cond: Node,
-        step: Node,
-        result: Node,
-        shape: str,
-        macro: Call | None = None,
-    ) -> None:
-        self.pos = pos
-        self.range = range_
-        self.var, self.var2 = variables
-        self.accu = accu
-        self.init = init
-        self.cond = cond
-        self.step = step
-        self.result = result
-        self.shape = shape
-        self.macro = macro
+    @property
+    def var(self) -> str:
+        """The first variable."""
+        return self.variables[0]
+
+    @property
+    def var2(self) -> str:
+        """The second variable; empty where there is none."""
+        return self.variables[1]
 
 
 def children(node: Node) -> list[Node]:

@@ -51,7 +51,7 @@ def _has(call: Call) -> Node:
     argument = call.args[0]
     if not isinstance(argument, Select) or argument.test:
         raise MacroError(argument, "invalid argument to has() macro")
-    return Select(call.pos, argument.operand, argument.field, test=True)
+    return Select(call.pos, argument.operand, argument.field, True)
 
 
 def _result(pos: int) -> Node:
@@ -231,7 +231,7 @@ def _optional(wrap: bool) -> Macro:
         if wrap:
             bound = Call(pos, "optional.of", (bound,))
         present = Call(pos, "hasValue", (), target)
-        return Call(pos, "_?_:_", (present, bound, Call(pos, "optional.none", ())), macro=call)
+        return Call(pos, "_?_:_", (present, bound, Call(pos, "optional.none", ())), None, call)
 
     return expand
 

@@ -19,7 +19,6 @@ from krm_fn.lang.go import printf
 from krm_fn.lang.go.strconv import quote
 from krm_fn.lang.go.values import GoError, GoInt, GoObject, NamedInt, type_name
 from krm_fn.lang.gotemplate.state import State
-from krm_fn.lang.gotemplate.tree import Frozen
 from krm_fn.lang.gotemplate.values import (
     ANY,
     BOOL,
@@ -36,6 +35,7 @@ from krm_fn.lang.gotemplate.values import (
     indirect,
     truth,
 )
+from krm_fn.lang.nodes import Frozen
 from krm_fn.values import MISSING
 
 Eval = Callable[[State, Any], Any]

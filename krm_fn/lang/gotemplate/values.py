@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
 from krm_fn.lang.go.values import GoError, GoInt, GoList, GoMap, GoObject, to_float, type_name
-from krm_fn.lang.gotemplate.tree import Frozen
+from krm_fn.lang.nodes import Frozen
 from krm_fn.values import MISSING
 
 
