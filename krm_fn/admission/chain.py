@@ -23,6 +23,7 @@ from krm_fn.admission.request import Operation, Request, User
 from krm_fn.admission.response import Cause, Finding, Response, Step
 from krm_fn.admission.rule import RuleRef
 from krm_fn.admission.seen import SeenObject
+from krm_fn.admission.trace import Trace
 from krm_fn.errors import KrmFnError
 from krm_fn.values import MISSING, Json, Path, compact, diff, equal, format_path, get
 from krm_fn.wire import Head
@@ -60,6 +61,8 @@ class Verdict(NamedTuple):
     matched: frozenset[RuleRef] = frozenset()
     """The rules that met the object."""
     filled: tuple[Change, ...] = ()
+    traces: tuple[Trace, ...] = ()
+    """Why rules met it, where the chain explains; those of its templates' Pods follow."""
 
     @property
     def denied(self) -> bool:
@@ -88,6 +91,8 @@ class Chain:
         plugins: Sequence[Plugin],
         attributes: RequestAttributes,
         served: Served | None = None,
+        *,
+        explains: bool = False,
     ) -> None:
         ordered = sorted(plugins, key=lambda p: (p.phase, p.order))
         self.built_in = [p for p in ordered if p.phase is Phase.MUTATING_BUILT_IN]
@@ -95,11 +100,13 @@ class Chain:
         self.validating = [p for p in ordered if not p.phase.mutates]
         self.attributes = attributes
         self.served = served
+        self.explains = explains
+        """Whether plugins record why rules match; then they are asked about every object."""
 
     def wants(self, head: Head, namespace: str) -> bool:
         """Whether any plugin must see an object with this head."""
         every = (*self.built_in, *self.mutating, *self.validating)
-        return any(_is_asked(plugin, head, namespace) for plugin in every)
+        return self.explains or any(_is_asked(plugin, head, namespace) for plugin in every)
 
     def admit(
         self,
@@ -127,9 +134,14 @@ _OWN: Final = "admissionregistration.k8s.io"
 _WEBHOOKS: Final = (Phase.MUTATING_WEBHOOK, Phase.VALIDATING_WEBHOOK)
 
 
+def _is_own(plugin: Plugin, head: Head) -> bool:
+    """Whether a plugin is never asked about an object, since that configures admission itself."""
+    return head.group == _OWN and plugin.phase in _WEBHOOKS
+
+
 def _is_asked(plugin: Plugin, head: Head, namespace: str) -> bool:
     """Whether a plugin is asked about an object; webhooks never are about admission itself."""
-    if head.group == _OWN and plugin.phase in _WEBHOOKS:
+    if _is_own(plugin, head):
         return False
     return plugin.prefilter.wants(head, namespace)
 
@@ -168,6 +180,7 @@ class _Admission:
             {},
             old,
             chain.attributes.user,
+            trace=Trace() if chain.explains else None,
             workload=workload,
         )
         self.findings: list[Finding] = list(self.view.findings)
@@ -191,6 +204,8 @@ class _Admission:
         refilled = self.seen.shown
         for plugin, response, value in left:
             if response.reinvocable and (response.dirty or not equal(self.seen.shown, value)):
+                if self.request.trace is not None:
+                    self.request.trace.next_pass()
                 self._call(plugin, response.reinvocable)
         if len(self.filled) > len(filled) and equal(self.seen.shown, refilled):
             self._tell_restored(filled)
@@ -203,6 +218,7 @@ class _Admission:
             shown,
             frozenset(self.matched),
             filled,
+            () if self.request.trace is None else (self.request.trace,),
         )
 
     def _fill(self) -> None:
@@ -211,7 +227,9 @@ class _Admission:
             self._call(plugin, None)
 
     def _call(self, plugin: Plugin, only: frozenset[str] | None) -> Response | None:
-        if not _is_asked(plugin, self.request.head, self.request.namespace):
+        request = self.request
+        is_asked = _is_asked(plugin, request.head, request.namespace)
+        if not is_asked and not (request.trace is not None and self._explains(plugin)):
             return None
         if plugin.phase.is_built_in and not self.is_decoded:
             return None
@@ -248,6 +266,10 @@ class _Admission:
                     "sets it again after the rules, as the API server does"
                 )
                 self._tell(Finding(Cause.NOTE, False, message, rules, change.path))
+
+    def _explains(self, plugin: Plugin) -> bool:
+        """Whether a plugin says of an object that it does not want why its rules do not match."""
+        return bool(plugin.scopes) and not _is_own(plugin, self.request.head)
 
     def _tell(self, finding: Finding, after_denial: bool | None = None) -> None:
         if finding.denies and (self.denied if after_denial is None else after_denial):

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from krm_fn.admission.trace import Part, RuleTrace
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.kube.cel import Pool, PoolError, Variables, evaluate
 from krm_fn.kube.cel.evaluation import CONDITIONS_COST
 from krm_fn.lang.cel import Environment, Program, types
+from krm_fn.values import compact
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,13 @@ class Result(NamedTuple):
 
     value: Any = None
     error: str = ""
+    parts: tuple[Part, ...] = ()
+    """The parts of the expression, where the pool records them."""
+
+    @property
+    def text(self) -> str:
+        """`true`, or the error."""
+        return self.error or compact(self.value)
 
 
 def evaluate_all(
@@ -52,7 +61,7 @@ def evaluate_all(
 
     Raises PoolError where what they may cost together is spent: then none of them counts.
     """
-    bound = variables.bind(bindings, pool.spend)
+    bound = variables.bind(bindings, pool)
     return [Result() if one is None else evaluate_one(one, bound, pool) for one in expressions]
 
 
@@ -62,11 +71,17 @@ def evaluate_one(expression: Expression, bound: Mapping[str, Any], pool: Pool) -
     if isinstance(program, CompileError):
         return Result(error=f"compilation error: {program.message}")
     try:
-        return Result(evaluate(program, bound, pool).value)
+        result = Result(evaluate(program, bound, pool).value)
     except PoolError:
         raise
     except EvaluationError as error:
-        return Result(error=f"expression '{expression.source}' resulted in error: {error.message}")
+        message = f"expression '{expression.source}' resulted in error: {error.message}"
+        result = Result(error=message)
+    if pool.recordings is None:
+        return result
+    from krm_fn.admission.parts import parts_of
+
+    return result._replace(parts=parts_of(pool.recordings))
 
 
 class Decision(NamedTuple):
@@ -74,6 +89,9 @@ class Decision(NamedTuple):
 
     holds: bool
     error: str = ""
+
+
+_FIELD: Final = ("spec", "matchConditions")
 
 
 class MatchConditions:
@@ -87,16 +105,29 @@ class MatchConditions:
         ]
         self._variables = variables
 
-    def decide(self, bindings: Mapping[str, Any]) -> Decision:
-        """Evaluate all; a false one decides, whatever errors there are."""
+    def decide(self, bindings: Mapping[str, Any], record: RuleTrace | None = None) -> Decision:
+        """Evaluate all; a false one decides, whatever errors there are.
+
+        `record` takes each condition with its parts.
+        """
         if not self.expressions:
             return Decision(True)
+        pool = Pool(CONDITIONS_COST, None if record is None else [])
         try:
-            results = evaluate_all(
-                self.expressions, self._variables, bindings, Pool(CONDITIONS_COST)
-            )
+            results = evaluate_all(self.expressions, self._variables, bindings, pool)
         except PoolError as error:
+            if record is not None:
+                record.ask("matchConditions", error.message, None, field=_FIELD)
             return Decision(False, error.message)
+        if record is not None:
+            for n, (expression, result) in enumerate(zip(self.expressions, results, strict=True)):
+                record.ask(
+                    expression.source,
+                    result.text,
+                    None if result.error else result.value is True,
+                    field=(*_FIELD, n),
+                    parts=result.parts,
+                )
         if any(result.value is False for result in results):
             return Decision(False)
         errors = list(dict.fromkeys(result.error for result in results if result.error))

@@ -15,9 +15,10 @@ from typing import Any, Final, NamedTuple
 from krm_fn.admission.cluster import NAME_LABEL, Cluster
 from krm_fn.admission.plugin import Prefilter
 from krm_fn.admission.request import Request
+from krm_fn.admission.trace import RuleTrace
 from krm_fn.kube.podtemplates import controller_labels
 from krm_fn.kube.selectors import Labels, Selector, SelectorError, from_label_selector, texts
-from krm_fn.values import Json, get
+from krm_fn.values import Json, Path, get
 from krm_fn.wire import Head
 
 
@@ -124,25 +125,42 @@ def _is_namespace(head: Head) -> bool:
     return head.kind == "Namespace" and head.group == ""
 
 
-def match(constraints: Constraints, request: Request, cluster: Cluster) -> Answer:
+def match(
+    constraints: Constraints,
+    request: Request,
+    cluster: Cluster,
+    record: RuleTrace | None = None,
+    field: Path = (),
+) -> Answer:
     """Whether a request is one that constraints are about.
 
-    Raises SelectorError for a selector that is wrong, if everything else matches.
+    `record` takes each criterion as it is decided; `field` is where the constraints stand in the
+    rule. Raises SelectorError for a selector that is wrong, if everything else matches.
     """
+    if record is not None:
+        from krm_fn.admission import why
     by_namespace = _in_namespace(constraints.namespaces, request, cluster)
+    if record is not None:
+        why.ask_namespace(record, field, constraints.namespaces, by_namespace, request, cluster)
     if by_namespace is False:
         return _NO
     by_labels = _with_labels(constraints.objects, request)
     assumed = _assumed(constraints.objects, request)
+    if record is not None:
+        why.ask_labels(record, field, constraints.objects, by_labels, request)
     if by_labels is False and not assumed:
         return _NO
     excluded = _by_rules(constraints.excluded, constraints.exact, request, cluster)
+    if record is not None:
+        why.ask_rules(record, field, constraints, *excluded[:2], request, excluded=True)
     if excluded.matched is not None or excluded.undecided:
         return Answer(undecided=excluded.undecided)
     if constraints.rules:
         answer = _by_rules(constraints.rules, constraints.exact, request, cluster)
     else:
         answer = Answer(_asked(request))
+    if record is not None:
+        why.ask_rules(record, field, constraints, *answer[:2], request, excluded=False)
     if answer.matched is None:
         return answer
     for one in (by_namespace, by_labels):

@@ -16,6 +16,7 @@ from krm_fn.admission.chain import Chain, Change, Verdict
 from krm_fn.admission.cluster import Cluster, Subject
 from krm_fn.admission.response import Cause, Finding
 from krm_fn.admission.rule import RuleRef
+from krm_fn.admission.trace import Trace
 from krm_fn.kube.podtemplates import BUILT_IN, Places, template_paths
 from krm_fn.values import MISSING, Json, Path, diff, equal, format_path, get, with_at
 from krm_fn.wire import Head
@@ -162,7 +163,14 @@ def _merged(verdict: Verdict, template: Template, pod: Verdict) -> Verdict:
         findings=(*verdict.findings, *findings),
         changes=(*verdict.changes, *changes),
         matched=verdict.matched | pod.matched,
+        traces=(*verdict.traces, *_placed_traces(template, pod)),
     )
+
+
+def _placed_traces(template: Template, pod: Verdict) -> tuple[Trace, ...]:
+    for trace in pod.traces:
+        trace.path = template.path
+    return pod.traces
 
 
 def _of_template(template: Template, pod: Verdict, workload: Verdict) -> list[Finding]:
@@ -186,8 +194,8 @@ def _placed(finding: Finding, template: Template) -> Finding:
 
 def preview_templates(
     chain: Chain, subject: Subject, verdict: Verdict, cluster: Cluster, extra: Places
-) -> tuple[list[Json], list[Finding]]:
-    """The admitted Pods of an object's templates, as objects to look at, and what rules say.
+) -> tuple[list[Json], Verdict]:
+    """The admitted Pods of an object's templates to look at, and the verdict with what they add.
 
     Names are those of the objects; where two objects have one name, the caller tells them apart.
     """
@@ -199,17 +207,19 @@ def preview_templates(
         template = template_of(head, verdict.object, namespace, path)
         if template is None:
             continue
-        admitted = chain.admit(
-            cluster.subject_of(template.head), template.pod, cluster, workload=head
-        )
+        admitted = _admit_pod(chain, template, cluster)
         findings += _of_template(template, admitted, verdict)
+        verdict = verdict._replace(
+            matched=verdict.matched | admitted.matched,
+            traces=(*verdict.traces, *_placed_traces(template, admitted)),
+        )
         base = head.name or _generate_name(verdict.object).rstrip("-.")
         name = f"{base}-{kind}-pod" + (f"-{len(pods)}" if pods else "")
         pods.append(_preview(template, admitted.object, cut_name(name.removeprefix("-"))))
     if pods and get(verdict.object, ("spec", "replicas")) == 0:
         message = "has no replicas: no Pod like its preview would be there"
         findings.append(Finding(Cause.NOTE, False, message, field=("spec", "replicas")))
-    return pods, findings
+    return pods, verdict._replace(findings=(*verdict.findings, *findings))
 
 
 def is_preview(value: Json) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
+from krm_fn.admission.trace import Trace
 from krm_fn.kube.resources import Resource
 from krm_fn.values import Json
 from krm_fn.wire import Head
@@ -39,6 +40,8 @@ class Request(NamedTuple):
     old_object: Json | None = None
     user: User = User()
     uid: str = ""
+    trace: Trace | None = None
+    """Records why rules match or do not, where somebody asks."""
     workload: Head | None = None
     """The object whose template this Pod is of: labels that its controller adds are not known."""
     subresource: str = ""

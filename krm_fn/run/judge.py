@@ -140,9 +140,9 @@ class Judge:
     def _preview(self, target: Target, verdict: Verdict) -> Verdict:
         """The verdict with what rules say of the Pods, which are kept for `put_previews`."""
         extra = self.options.extra_pod_templates
-        pods, findings = preview_templates(self.chain, target.subject, verdict, self.cluster, extra)
+        pods, verdict = preview_templates(self.chain, target.subject, verdict, self.cluster, extra)
         self.previews[target.item] = pods
-        return verdict._replace(findings=(*verdict.findings, *findings))
+        return verdict
 
     def _judge(self, verdict: Verdict, admit: Callable[[Json], Verdict]) -> Verdict:
         """The verdict with what the options make of it."""

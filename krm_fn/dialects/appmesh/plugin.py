@@ -24,6 +24,7 @@ from krm_fn.admission import (
     Step,
 )
 from krm_fn.admission.coverage import scope_of_pods
+from krm_fn.admission.trace import Trace
 from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.appmesh.faults import DATA, INJECT, PATCH, READ_POD, Refused
 from krm_fn.dialects.appmesh.gotypes import read_pod
@@ -69,6 +70,8 @@ class Injector:
         only: frozenset[str] | None = None,
     ) -> Response:
         """Admit one Pod. SuperGloo registers for Pods that are created, and for nothing else."""
+        if request.trace is not None and not self._explains(request, request.trace):
+            return Response()
         if request.operation is not Operation.CREATE:
             return Response()
         run = _Run(self, request, cluster)
@@ -77,6 +80,13 @@ class Injector:
         except Refused as refusal:
             findings = (*run.findings, self._finding(refusal))
             return Response(findings=findings, matched=refusal.rules)
+
+    def _explains(self, request: Request, trace: Trace) -> bool:
+        """Record what the webhook is called for; returns whether it is called for this object."""
+        from krm_fn.dialects.appmesh.why import ask_pod
+
+        asked = [ask_pod(trace.rule(mesh.ref), request) for mesh in self._meshes]
+        return any(asked)
 
     def _finding(self, refusal: Refused) -> Finding:
         message, rules = str(refusal), refusal.rules
@@ -140,6 +150,10 @@ class _Run:
         mesh = matching[0]
         matched = (mesh.ref,)
         sidecars = self._sidecars(mesh, pod)
+        if self.request.trace is not None:
+            from krm_fn.dialects.appmesh.why import tell_injection
+
+            tell_injection(self.request.trace.rule(mesh.ref), mesh, pod, sidecars)
         if sidecars is None or not any(sidecars):
             return Response(findings=tuple(self.findings), matched=matched)
         injected = _with_sidecars(self.request.object, sidecars, mesh)
@@ -160,7 +174,12 @@ class _Run:
         )
 
     def _matches(self, mesh: Mesh, pod: Pod) -> bool:
-        if mesh.matches(pod):
+        held = mesh.matches(pod)
+        if self.request.trace is not None:
+            from krm_fn.dialects.appmesh.why import ask_selector
+
+            ask_selector(self.request.trace.rule(mesh.ref), mesh, pod, held)
+        if held:
             return True
         unknown = mesh.unknown_labels(pod)
         if unknown:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from krm_fn import work
 from krm_fn.admission import Cause, Finding, RuleRef, Step
+from krm_fn.admission.trace import RuleTrace, Trace
 from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.modrule.chance import Chance
 from krm_fn.dialects.modrule.lastapplied import Crash, LastApplied
@@ -43,8 +44,42 @@ class Outcome:
     """The rules that met the document."""
     rejections: list[str] = field(default_factory=list)
     """One text a rule, as KubeMod joins them: `ns/name: "message"`."""
+    trace: Trace | None = None
+    """Takes the criteria of the rules, where somebody asks."""
     untouched: str = ""
     """Why a cluster would let the object pass as it came, "" where it would not."""
+
+    def record(self, rule: CompiledRule) -> RuleTrace | None:
+        """What takes the criteria of a rule, where somebody asks."""
+        return None if self.trace is None else self.trace.rule(rule.ref)
+
+
+def matches(rule: CompiledRule, document: Json, record: RuleTrace | None = None) -> bool:
+    """Whether all criteria of a rule hold; the first that does not ends it. Raises LimitError."""
+    for n, criterion in enumerate(rule.criteria):
+        held = criterion.holds(document)
+        if record is not None:
+            from krm_fn.dialects.modrule.why import ask_match
+
+            ask_match(record, n, criterion, document, held)
+        if not held:
+            return False
+    return True
+
+
+def _tell(
+    rule: CompiledRule,
+    outcome: Outcome,
+    operations: _Numbered,
+    patched: Json | None,
+    failure: str = "",
+) -> None:
+    """Record what the operations of a rule came to."""
+    record = outcome.record(rule)
+    if record is not None:
+        from krm_fn.dialects.modrule.why import tell_patch
+
+        tell_patch(record, rule, operations, outcome.document, patched, failure)
 
 
 class Engine:
@@ -62,9 +97,9 @@ class Engine:
         self._on_error = on_error
         self._chance = chance
 
-    def run(self, document: Json, namespace: str) -> Outcome:
-        """Take a document through the rules; it stays as it is."""
-        outcome = Outcome(document)
+    def run(self, document: Json, namespace: str, trace: Trace | None = None) -> Outcome:
+        """Take a document through the rules; it stays as it is. `trace` takes their criteria."""
+        outcome = Outcome(document, trace=trace)
         try:
             self._patch(outcome, namespace)
         except _Untouched as stop:
@@ -93,13 +128,16 @@ class Engine:
                     operations, warnings = _compute(rule, outcome.document, namespace, self._chance)
                 except EvaluationError as error:
                     reason = error.message + _template_hint(error.message)
+                    _tell(rule, outcome, [], None, f"failed: {reason}")
                     self._failed(rule, outcome, f"cannot be computed: {reason}")
                     continue
                 outcome.findings += (_warning(rule, message) for message in warnings)
                 if broken:
                     # The working copy of KubeMod is gone; the next patch crashes it.
                     raise _Untouched(broken)
-                if operations:
+                if not operations:
+                    _tell(rule, outcome, [], outcome.document)
+                else:
                     broken = self._apply(rule, operations, last_applied, outcome)
         if broken and not last_applied.present:
             raise _Untouched(broken)
@@ -120,6 +158,7 @@ class Engine:
         except EvaluationError as error:
             hint = _DEFAULTS_HINT if any(operation.op == "replace" for operation in plain) else ""
             hint += _escape_hint(plain)
+            _tell(rule, outcome, operations, None, f"failed: {error.message}{hint}")
             self._failed(rule, outcome, f"cannot be applied: {error.message}{hint}", apply=True)
             return error.message if self._on_error is OnRuleError.AS_CLUSTER else ""
         try:
@@ -132,6 +171,7 @@ class Engine:
             outcome.findings.append(_warning(rule, message))
         if _depends_on_order(outcome.document, operations, patched):
             outcome.findings.append(_warning(rule, _RANDOM_ORDER))
+        _tell(rule, outcome, operations, patched)
         if not equal(patched, outcome.document):
             outcome.document = patched
             outcome.steps.append(Step((rule.ref,), patched))
@@ -152,11 +192,14 @@ class Engine:
         document = outcome.document
         work.spend(_MATCH * (1 + len(rule.criteria)))
         try:
-            for criterion in rule.criteria:
-                if not criterion.holds(document):
-                    return False
+            if not matches(rule, document, outcome.record(rule)):
+                return False
         except EvaluationError as error:
-            self._failed(rule, outcome, f"its match cannot be evaluated: {error.message}")
+            message = f"its match cannot be evaluated: {error.message}"
+            record = outcome.record(rule)
+            if record is not None:
+                record.ask("a match that can be evaluated", error.message, None)
+            self._failed(rule, outcome, message)
             return False
         for n, criterion in enumerate(rule.criteria):
             mistake = criterion.mistake(document)
@@ -266,6 +309,9 @@ def _reject(rule: CompiledRule, namespace: str, outcome: Outcome, chance: Chance
     outcome.rejections.append(text)
     if not message.strip():
         message = f"operation rejected by the following ModRule(s): {text}"
+    record = outcome.record(rule)
+    if record is not None:
+        record.effect("reject", message, field=("spec", "rejectMessage"))
     outcome.findings.append(
         Finding(Cause.REJECTED, True, message, (rule.ref,), code=403, reason="Forbidden")
     )

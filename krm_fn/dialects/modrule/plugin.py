@@ -25,9 +25,10 @@ from krm_fn.admission import (
     Subject,
 )
 from krm_fn.admission.coverage import RuleScope, there
+from krm_fn.admission.trace import Trace
 from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.modrule.controllers import Asking, asking
-from krm_fn.dialects.modrule.engine import Engine
+from krm_fn.dialects.modrule.engine import Engine, matches
 from krm_fn.dialects.modrule.form import SYNTHETIC_REFS, KubeModForm, references
 from krm_fn.dialects.modrule.rule import CompiledRule
 from krm_fn.dialects.modrule.scope import TARGET_KINDS, Scope, request_namespace
@@ -76,6 +77,8 @@ class KubeMod:
     ) -> Response:
         """Admit one object, as `AdmissionReview` shows it to the webhook."""
         head = request.head
+        if request.trace is not None:
+            self._explain(request, cluster, request.trace)
         if not self.scope.is_target(head.kind, request.resource) or self.scope.is_ignored(
             head, request.namespace, request.object, cluster
         ):
@@ -91,7 +94,7 @@ class KubeMod:
         known = references(request, cluster)
         form = KubeModForm(known.value)
         document = form.get(request.object)
-        outcome = self._engine(candidates).run(document, namespace)
+        outcome = self._engine(candidates).run(document, namespace, request.trace)
         value, lost = form.put(request.object, outcome.document)
         findings = outcome.findings
         if lost:
@@ -128,6 +131,17 @@ class KubeMod:
             reinvocable=frozenset({INVOCATION}),
             matched=tuple(outcome.matched),
         )
+
+    def _explain(self, request: Request, cluster: Cluster, trace: Trace) -> None:
+        """Record what keeps rules from being candidates; those that are record the rest."""
+        from krm_fn.dialects.modrule.why import ask_scope
+
+        for entry in self._rules:
+            record = trace.rule(entry.rule.ref)
+            in_sight = ask_scope(record, self.scope, entry.rule, request, cluster)
+            if in_sight and not entry.may_match(request.head):
+                form = KubeModForm(references(request, cluster).value)
+                matches(entry.rule, form.get(request.object), record)
 
     @cached_property
     def scopes(self) -> Sequence[RuleScope]:

@@ -7,19 +7,20 @@ Source: apiserver v0.37, pkg/admission/plugin/policy/generic/policy_dispatcher.g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from krm_fn import work
 from krm_fn.admission import Cluster, Request, RuleRef
 from krm_fn.admission.matching import Answer, Constraints, Matched, match, own_namespace
+from krm_fn.admission.trace import RuleTrace
 from krm_fn.dialects.policies.patching import as_json
 from krm_fn.dialects.policies.spec import DENY, GROUP, Binding, ParamKind, ParamRef, Policy
 from krm_fn.errors import DecodeError
 from krm_fn.kube.resources import built_in
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.selectors import SelectorError, from_label_selector, texts
-from krm_fn.values import Json, get
+from krm_fn.values import Json, Path, get
 
 
 class ConfigurationError(Exception):
@@ -145,32 +146,43 @@ class Dispatcher:
         self, policy: Policy, bindings: Sequence[Binding], request: Request, cluster: Cluster
     ) -> Iterator[Found]:
         work.spend(_MATCH * (1 + len(bindings)))
+        record = None if request.trace is None else request.trace.rule(policy.ref)
         try:
             if policy.constraints is None:
                 raise ConfigurationError("policy contained no match constraints, a required field")
-            answer = _match(policy.constraints, request, cluster)
+            answer = _match(policy.constraints, request, cluster, record)
             if answer.matched is not None:
                 self._check_param_kind(policy.param_kind, cluster)
         except ConfigurationError as error:
+            if record is not None:
+                record.ask("a policy that can be used", str(error), None)
             yield Misconfiguration(policy, None, str(error))
             return
         yield from _said(policy, answer)
         if answer.matched is None:
             return
+        records: dict[Binding, RuleTrace] = {}
         for binding in sorted(bindings, key=lambda binding: binding.name):
+            own = None if record is None else records.setdefault(binding, RuleTrace(binding.ref))
             try:
                 narrowed = Answer(answer.matched)
                 if binding.constraints is not None:
-                    narrowed = _match(binding.constraints, request, cluster)
+                    narrowed = _match(binding.constraints, request, cluster, own, _RESOURCES)
                 yield from _said(policy, narrowed)
                 if narrowed.matched is None:
                     continue
                 params = self._params(policy, binding, request, cluster)
+                if own is not None:
+                    _ask_params(own, policy, binding, params)
             except ConfigurationError as error:
+                if own is not None:
+                    own.ask("a binding that can be used", str(error), None)
                 yield Misconfiguration(policy, binding, str(error))
                 continue
             for param in params:
                 yield Invocation(policy, binding, answer.matched, param)
+        if record is not None:
+            _ask_bindings(record, records)
 
     # Params
 
@@ -280,9 +292,53 @@ class Dispatcher:
         return Param(namespace, str(get(value, ("metadata", "name"), "")), value, built_in)
 
 
-def _match(constraints: Constraints, request: Request, cluster: Cluster) -> Answer:
+def _ask_params(
+    record: RuleTrace, policy: Policy, binding: Binding, params: Sequence[Param | None]
+) -> None:
+    """Record what a binding's paramRef found."""
+    kind, ref = policy.param_kind, binding.param_ref
+    if kind is None or ref is None:
+        return
+    wanted = ref.name or "by its selector"
+    named = [
+        f"{param.namespace}/{param.name}" if param.namespace else param.name
+        for param in params
+        if param is not None
+    ]
+    saw = ", ".join(named) or "not found"
+    field = ("spec", "paramRef")
+    record.ask(f"params {kind.kind} {wanted}", saw, bool(params), field=field)
+
+
+def _ask_bindings(record: RuleTrace, records: Mapping[Binding, RuleTrace]) -> None:
+    """Record whether any binding applies, and why the others do not."""
+    reasons = []
+    held: bool | None = False
+    applying = []
+    for binding, own in records.items():
+        failing = own.failing
+        if failing is None:
+            applying.append(binding.name)
+            continue
+        held = None if failing.held is None else held
+        reasons.append(f"{binding.name}: wants {failing.wants}, saw {failing.saw}")
+    saw = ", ".join(applying) if applying else "; ".join(reasons)
+    record.ask("a binding that applies", saw, bool(applying) or held)
+
+
+_CONSTRAINTS: Final = ("spec", "matchConstraints")
+_RESOURCES: Final = ("spec", "matchResources")
+
+
+def _match(
+    constraints: Constraints,
+    request: Request,
+    cluster: Cluster,
+    record: RuleTrace | None,
+    field: Path = _CONSTRAINTS,
+) -> Answer:
     try:
-        return match(constraints, request, cluster)
+        return match(constraints, request, cluster, record, field)
     except SelectorError as error:
         raise ConfigurationError(f"Internal error occurred: {error.message}") from None
 

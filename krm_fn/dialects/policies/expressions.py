@@ -20,6 +20,7 @@ from krm_fn.admission.activation import (
 )
 from krm_fn.admission.conditions import MatchConditions
 from krm_fn.admission.matching import Matched
+from krm_fn.admission.trace import RuleTrace
 from krm_fn.dialects.policies.dispatch import Invocation, Param
 from krm_fn.dialects.policies.spec import FAIL, IGNORE, Policy
 from krm_fn.errors import CompileError, DecodeError
@@ -71,9 +72,9 @@ class Compiled:
         made = self._environment(authorizer=authorizer, mutation=mutation)
         return self.variables.extend(made)
 
-    def decide(self, bindings: dict[str, Any]) -> Applies:
+    def decide(self, bindings: dict[str, Any], record: RuleTrace | None = None) -> Applies:
         """Whether the conditions hold, by failurePolicy where nobody can tell."""
-        decision = self.conditions.decide(bindings)
+        decision = self.conditions.decide(bindings, record)
         if not decision.error:
             return Applies(decision.holds)
         if self.policy.failure_policy == FAIL:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from krm_fn.admission import (
     Cause,
@@ -23,6 +24,7 @@ from krm_fn.admission import (
     Step,
 )
 from krm_fn.admission.matching import Matched, ResourcePrefilter
+from krm_fn.admission.trace import RuleTrace
 from krm_fn.dialects.policies.common import (
     Settings,
     ignored_error,
@@ -44,9 +46,10 @@ from krm_fn.dialects.policies.patching import Changed, Objects, as_json
 from krm_fn.dialects.policies.spec import APPLY, IF_NEEDED, IGNORE, Binding, Mutation, Policy
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.kube.cel import Pool, PoolError, evaluate, json_patch, object_patch
+from krm_fn.kube.cel.evaluation import Recording
 from krm_fn.kube.cel.objects import JSON_PATCH, OBJECT
 from krm_fn.lang.cel import Program, types
-from krm_fn.values import Json, Path, equal
+from krm_fn.values import MISSING, Json, Path, compact, diff, equal, format_path
 
 CONDITIONS = "conditions"
 """The key under which a second pass matches and evaluates conditions again, for all policies.
@@ -62,37 +65,60 @@ class Mutator:
         self.ref = replace(policy.ref, part=f"spec.mutations[{index}]")
         part = "applyConfiguration" if mutation.patch_type == APPLY else "jsonPatch"
         self.path: Path = ("spec", "mutations", index, part, "expression")
-        self._source = mutation.expression or ""
+        self.source = mutation.expression or ""
         self._applies = mutation.patch_type == APPLY
         self._variables = compiled.variables
         returns = OBJECT if self._applies else types.list_of(JSON_PATCH)
         self.program: Program | CompileError
         try:
-            self.program = compiled.extended(mutation=True).compile(self._source, [returns])
+            self.program = compiled.extended(mutation=True).compile(self.source, [returns])
         except CompileError as error:
             self.program = error
 
-    def mutate(self, live: Json, bindings: dict[str, Any], objects: Objects) -> Changed:
-        """The object after this mutation.
+    def mutate(
+        self,
+        live: Json,
+        bindings: dict[str, Any],
+        objects: Objects,
+        recordings: list[Recording] | None = None,
+    ) -> Changed:
+        """The object after this mutation; `recordings` take the values of its parts.
 
         Raises EvaluationError for what failurePolicy covers, and Refused for what it does not.
         """
         objects.check_known(live)
         if isinstance(self.program, CompileError):
             raise EvaluationError(self.program.message)
-        pool = Pool()
-        bound = self._variables.bind(bindings, pool.spend)
+        pool = Pool(recordings=recordings)
+        bound = self._variables.bind(bindings, pool)
         try:
             value, joined = evaluate(self.program, bound, pool)
         except PoolError:
             raise
         except EvaluationError as error:
-            text = f"expression '{self._source}' resulted in error: {error.message}"
+            text = f"expression '{self.source}' resulted in error: {error.message}"
             raise EvaluationError(text) from None
         seen = [bindings["object"], bindings["oldObject"], bindings["params"]]
         if self._applies:
             return objects.merge(live, object_patch(value, seen, joined))
         return objects.patch(live, json_patch(value, seen, joined))
+
+
+_EDITS: Final = 3
+
+
+def _effect(before: Json, after: Json) -> str:
+    """What a mutation did: `wrote spec.replicas: 3`."""
+    edits = list(islice(diff(before, after), _EDITS + 1))
+    if not edits:
+        return "changed nothing"
+    shown = [
+        f"removed {format_path(edit.path)}"
+        if edit.new is MISSING
+        else f"wrote {format_path(edit.path)}: {compact(edit.new)}"
+        for edit in edits[:_EDITS]
+    ]
+    return "; ".join(shown) + ("; ..." if len(edits) > _EDITS else "")
 
 
 class _Policy(Compiled):
@@ -289,7 +315,7 @@ class _Pass:
             if self.settings.in_place:
                 copy.read_in_place()
             seen = {**context.condition_bindings(invocation, compiled, schemas), **copy.bindings()}
-            decision = compiled.decide(seen)
+            decision = compiled.decide(seen, self.record(policy))
             if decision.error or decision.ignored:
                 self.failed(invocation, decision.error or decision.ignored)
             if not decision.holds:
@@ -303,21 +329,43 @@ class _Pass:
         bindings = context.bindings(invocation, compiled, schemas)
         for mutator in compiled.mutators:
             self.last = copy
+            recordings: list[Recording] | None = None if self.request.trace is None else []
+            objects = self.plugin._objects
             try:
-                after = mutator.mutate(
-                    copy.value, {**bindings, **copy.bindings()}, self.plugin._objects
-                )
+                seen = {**bindings, **copy.bindings()}
+                after = mutator.mutate(copy.value, seen, objects, recordings)
             except EvaluationError as error:
+                self.tell_effect(policy, mutator, f"failed: {error.message}", recordings)
                 self.failed(invocation, error.message)
                 continue
             except Refused as refused:
+                self.tell_effect(policy, mutator, f"refused: {refused}", recordings)
                 raise refused.by(mutator.ref) from None
+            if recordings is not None:
+                effect = _effect(copy.value, after.object)
+                self.tell_effect(policy, mutator, effect, recordings)
             lean = self.plugin._objects.carried(copy.lean, copy.value, after.raw)
             if after.object is not copy.value:
                 self.steps.setdefault(invocation.matched, []).append(Step((mutator.ref,), lean))
             copy.set(after.object, lean)
         if policy.reinvocation == IF_NEEDED:
             self.outcome.reinvocable.add(invocation.key)
+
+    def record(self, policy: Policy) -> RuleTrace | None:
+        """What takes the criteria of a policy, where somebody asks."""
+        return None if self.request.trace is None else self.request.trace.rule(policy.ref)
+
+    def tell_effect(
+        self, policy: Policy, mutator: Mutator, effect: str, recordings: list[Recording] | None
+    ) -> None:
+        """Record what a mutation did, with the parts of its expression."""
+        record = self.record(policy)
+        if record is None or recordings is None:
+            return
+        from krm_fn.admission.parts import parts_of
+
+        path = mutator.path
+        record.effect(mutator.source, effect, field=path, parts=parts_of(recordings))
 
     def finish(self) -> None:
         """Take the last copy's object, as upstream does, and the errors that are not ignored."""

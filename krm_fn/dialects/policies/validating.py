@@ -21,6 +21,7 @@ from krm_fn.admission import (
 )
 from krm_fn.admission.conditions import Expression, Result, compile_expression, evaluate_all
 from krm_fn.admission.matching import Matched, ResourcePrefilter
+from krm_fn.admission.trace import RuleTrace
 from krm_fn.dialects.policies.common import (
     Settings,
     ignored_error,
@@ -111,9 +112,12 @@ class _Policy(Compiled):
                 if expression is not None:
                     yield ("spec", part, n, name), expression
 
-    def judge(self, bindings: dict[str, Any]) -> Verdict:
-        """What the policy says of an object for which its conditions hold."""
-        pool = Pool()
+    def judge(self, bindings: dict[str, Any], record: RuleTrace | None = None) -> Verdict:
+        """What the policy says of an object for which its conditions hold.
+
+        `record` takes each validation with its parts.
+        """
+        pool = Pool(recordings=None if record is None else [])
         try:
             results = evaluate_all(self.validations, self.variables, bindings, pool)
         except PoolError as error:
@@ -125,6 +129,15 @@ class _Policy(Compiled):
             messages = evaluate_all(self.messages, self.variables, without, pool)
         except PoolError as error:
             spent = f"failed messageExpression: {error.message}"
+        if record is not None:
+            for n, result in enumerate(results):
+                validation = self.policy.validations[n]
+                record.effect(
+                    validation.expression,
+                    result.text,
+                    field=("spec", "validations", n),
+                    parts=result.parts,
+                )
         judgements: list[Judgement] = []
         ignored: list[str] = []
         for n, (validation, result) in enumerate(
@@ -315,7 +328,7 @@ class _Run:
         objects = copy.bindings()
         if invocation.policy.conditions:
             seen = {**context.condition_bindings(invocation, compiled, schemas), **objects}
-            decision = compiled.decide(seen)
+            decision = compiled.decide(seen, self.record(invocation.policy))
             if decision.error:
                 self.act(invocation, 0, Judgement(decision.error, failed=True))
             if decision.ignored:
@@ -327,7 +340,7 @@ class _Run:
             self.outcome.findings.append(undecided_namespace(invocation.policy, self.request))
             return
         seen = {**context.bindings(invocation, compiled, schemas), **objects}
-        verdict = compiled.judge(seen)
+        verdict = compiled.judge(seen, self.record(invocation.policy))
         for n, judgement in enumerate(verdict.judgements):
             if judgement.message:
                 self.act(invocation, n, judgement)
@@ -342,6 +355,10 @@ class _Run:
             self.ignore(invocation.policy, invocation.binding, message)
         for error in verdict.errors:
             self.deny(invocation.policy, invocation.binding, Judgement(error, failed=True))
+
+    def record(self, policy: Policy) -> RuleTrace | None:
+        """What takes the criteria of a policy, where somebody asks."""
+        return None if self.request.trace is None else self.request.trace.rule(policy.ref)
 
     def act(self, invocation: Invocation, index: int, judgement: Judgement) -> None:
         """Do with a judgement what the binding says."""

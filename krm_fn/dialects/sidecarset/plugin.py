@@ -25,6 +25,7 @@ from krm_fn.admission import (
     Step,
 )
 from krm_fn.admission.coverage import scope_of_pods
+from krm_fn.admission.trace import RuleTrace, Trace
 from krm_fn.dialects.sidecarset import bookkeeping
 from krm_fn.dialects.sidecarset.build import Built, Template
 from krm_fn.dialects.sidecarset.matching import LabelSelector, Matcher, in_order
@@ -59,16 +60,16 @@ class Kruise:
 
     def __init__(self, sets: Sequence[SidecarSet], options: SidecarSetOptions) -> None:
         self.options = options
-        self._matchers = [Matcher(one) for one in sets]
+        self.matchers = [Matcher(one) for one in sets]
         self._templates = {id(one): Template(one) for one in sets}
         self._restored: dict[tuple[int, str], Template] = {}
         self._by_namespace: dict[str, list[Matcher]] = {}
         self._fresh: dict[tuple[Template, ...], dict[str, str]] = {}
         core, pods = frozenset({""}), frozenset({"Pod"})
         self.prefilter = Prefilter(
-            Selection(core, pods, matcher.pinned) for matcher in self._matchers
+            Selection(core, pods, matcher.pinned) for matcher in self.matchers
         )
-        self.scopes = [scope_of_pods(matcher.set.ref, matcher.pinned) for matcher in self._matchers]
+        self.scopes = [scope_of_pods(matcher.set.ref, matcher.pinned) for matcher in self.matchers]
 
     def admit(
         self,
@@ -77,6 +78,9 @@ class Kruise:
         only: frozenset[str] | None = None,
     ) -> Response:
         """Admit one Pod. Kruise acts when Pods are created; no update changes them."""
+        trace = request.trace
+        if trace is not None and not self._explains(request, trace):
+            return Response()
         if request.operation is not Operation.CREATE:
             return Response()
         try:
@@ -93,11 +97,23 @@ class Kruise:
             finding = Finding(Cause.FAILED, True, str(refusal), refusal.rules, code=500)
             return Response(findings=(*run.findings, finding), matched=tuple(run.matched))
 
+    def _explains(self, request: Request, trace: Trace) -> bool:
+        """Record what the webhook is called for; returns whether it is called for this object."""
+        from krm_fn.dialects.sidecarset.why import ask_pod
+
+        created = request.operation is Operation.CREATE
+        active = _is_active(request.object)
+        asked = [
+            ask_pod(trace.rule(one.set.ref), request, created=created, active=active)
+            for one in self.matchers
+        ]
+        return any(asked)
+
     def candidates(self, namespace: str) -> list[Matcher]:
         """The sets that may match Pods of a namespace, in the order in which they apply."""
         known = self._by_namespace.get(namespace)
         if known is None:
-            known = self._by_namespace[namespace] = in_order(self._matchers, namespace)
+            known = self._by_namespace[namespace] = in_order(self.matchers, namespace)
         return known
 
     def fresh(self, templates: tuple[Template, ...]) -> dict[str, str]:
@@ -164,15 +180,39 @@ class _Run:
 
     # ------------------------------------------------------------------------- which sets
 
+    def _record(self, sidecar_set: SidecarSet) -> RuleTrace | None:
+        """What takes the criteria of a set, where somebody asks."""
+        return None if self.request.trace is None else self.request.trace.rule(sidecar_set.ref)
+
+    def _candidates(self, namespace: str) -> Sequence[Matcher]:
+        """The sets that may match; all of them where somebody asks why they do not."""
+        candidates = self.plugin.candidates(namespace)
+        if self.request.trace is None:
+            return candidates
+        others = [one for one in self.plugin.matchers if one not in candidates]
+        return [*candidates, *others]
+
     def _matching(self) -> Iterator[Matcher]:
         namespace = self.request.namespace or "default"
-        for matcher in self.plugin.candidates(namespace):
+        if self.request.trace is not None:
+            from krm_fn.dialects.sidecarset import why
+        for matcher in self._candidates(namespace):
+            record = self._record(matcher.set)
+            if record is not None:
+                field = ("spec", "injectionStrategy", "paused")
+                saw = "paused" if matcher.paused else "not paused"
+                record.ask("a set that is not paused", saw, not matcher.paused, field=field)
             if matcher.paused:
                 continue
             there = matcher.matches_namespace(namespace, self.cluster)
+            if record is not None:
+                why.ask_namespace(record, matcher, namespace, self.cluster, there)
             if there is False:
                 continue
-            if not self._matches_labels(matcher):
+            held = self._matches_labels(matcher)
+            if record is not None:
+                why.ask_labels(record, matcher, self.labels, held)
+            if not held:
                 continue
             if there is None:
                 message = (
@@ -244,6 +284,11 @@ class _Run:
         settled = {key for key, value in expected.items() if annotations.get(key) == value}
         for template in templates:
             changed = patched(annotations, template.set, settled)
+            record = self._record(template.set)
+            if record is not None:
+                from krm_fn.dialects.sidecarset.why import tell_metadata
+
+                tell_metadata(record, template.set, annotations, changed)
             if changed is not annotations:
                 annotations = changed
                 pod = with_at(pod, _ANNOTATIONS, annotations)
@@ -265,6 +310,7 @@ class _Run:
             if (names := one.without)
         )
         if not any(one.injects for one in built):
+            self._tell_nothing(built, pod)
             return pod
         self._check_names(built, pod)
         added = bookkeeping.hot_annotations(built, annotations)
@@ -278,10 +324,22 @@ class _Run:
             injected = merged(pod, built[: n + 1], by_name=self.options.sort_by_name)
             if n == len(built) - 1 and added.items() - annotations.items():
                 injected = with_at(injected, _ANNOTATIONS, {**annotations, **added})
+            record = self._record(one.set)
+            if record is not None:
+                from krm_fn.dialects.sidecarset.why import tell_injection
+
+                tell_injection(record, one.set, before, injected)
             if not equal(injected, before):
                 steps.append(Step((one.set.ref,), injected))
                 before = injected
         return before
+
+    def _tell_nothing(self, built: Sequence[Built], pod: Json) -> None:
+        if self.request.trace is not None:
+            from krm_fn.dialects.sidecarset.why import tell_injection
+
+            for one in built:
+                tell_injection(self.request.trace.rule(one.set.ref), one.set, pod, pod)
 
     def _check_names(self, built: Sequence[Built], pod: Json) -> None:
         """Kruise adds all sidecars of one name, and the API server refuses the Pod for it."""

@@ -5,7 +5,7 @@
     variables.add("n", "object.spec.replicas")
     program = variables.extend(env).compile("variables.n < 5", [types.BOOL])
     pool = Pool()
-    bindings = variables.bind({"object": {"spec": {"replicas": 3}}}, pool.spend)
+    bindings = variables.bind({"object": {"spec": {"replicas": 3}}}, pool)
     evaluate(program, bindings, pool).value    # True
 
 `environments` knows what a release has, `variables` those of a policy, `evaluation` what they may

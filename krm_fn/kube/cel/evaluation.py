@@ -6,11 +6,14 @@ Source: apiserver v0.37, pkg/admission/plugin/cel/activation.go and pkg/apis/cel
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from krm_fn import work
 from krm_fn.errors import EvaluationError, LimitError
 from krm_fn.lang.cel import Budget, Program
+
+if TYPE_CHECKING:
+    from krm_fn.lang.cel.recording import Recorder
 
 EXHAUSTED: Final = (
     "validation failed due to running out of cost budget, no further validation rules will be run"
@@ -27,13 +30,32 @@ class PoolError(LimitError):
     """The budget that expressions share is spent: none of them counts any more."""
 
 
+class Recording(NamedTuple):
+    """An evaluation with the values of its parts. `variable` is the name of a variable, or ""."""
+
+    program: Program
+    recorder: Recorder
+    variable: str = ""
+
+
 class Pool:
-    """What expressions may cost together."""
+    """What expressions may cost together; with `recordings`, their parts are recorded there."""
 
-    __slots__ = ("left",)
+    __slots__ = ("left", "recordings")
 
-    def __init__(self, cost: int = POLICY_COST) -> None:
+    def __init__(self, cost: int = POLICY_COST, recordings: list[Recording] | None = None) -> None:
         self.left = cost
+        self.recordings = recordings
+
+    def budget(self, program: Program, variable: str = "") -> Budget:
+        """A budget for one evaluation."""
+        if self.recordings is None:
+            return Budget()
+        from krm_fn.lang.cel.recording import Recorder
+
+        recording = Recording(program, Recorder(), variable)
+        self.recordings.append(recording)
+        return Budget(recorder=recording.recorder)
 
     def spend(self, cost: int) -> None:
         """Take a cost; `evaluate` sees that there is nothing left."""
@@ -58,12 +80,12 @@ class Evaluated(NamedTuple):
 
 
 def evaluate(program: Program, bindings: Mapping[str, Any], pool: Pool) -> Evaluated:
-    """The value of a program; `bindings` from `Variables.bind` with the pool's `spend`.
+    """The value of a program; `bindings` from `Variables.bind` with the pool.
 
     Raises EvaluationError (LimitError if the expression alone costs too much), and PoolError if
     the pool is spent, whatever the value.
     """
-    budget = Budget()
+    budget = pool.budget(program)
     failure: EvaluationError | None = None
     value = None
     try:

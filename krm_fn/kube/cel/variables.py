@@ -5,13 +5,13 @@ Source: apiserver v0.37, pkg/admission/plugin/cel/composition.go and pkg/cel/laz
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.kube.cel.environments import variable_type, with_variables
-from krm_fn.kube.cel.evaluation import pay_for
-from krm_fn.lang.cel import Budget, Environment, Program
+from krm_fn.kube.cel.evaluation import Pool, pay_for
+from krm_fn.lang.cel import Environment, Program
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel.types import Type
 from krm_fn.lang.cel.values import NO_OVERLOAD, Value
@@ -51,22 +51,20 @@ class Variables:
         """An environment with `variables` as known so far."""
         return with_variables(environment, self.types)
 
-    def bind(
-        self, bindings: Mapping[str, Any], spend: Callable[[int], None] = lambda cost: None
-    ) -> Mapping[str, Any]:
+    def bind(self, bindings: Mapping[str, Any], pool: Pool | None = None) -> Mapping[str, Any]:
         """The bindings and `variables`, which evaluates itself over them when it is read.
 
-        `spend` is told what each variable cost when it was evaluated.
+        Each variable is paid for from the pool when it is evaluated.
         """
         known = dict(bindings)
-        known["variables"] = _Lazy(self.programs, known, spend)
+        known["variables"] = _Lazy(self.programs, known, pool or Pool())
         return known
 
 
 class _Lazy(Value):
     """The value of `variables`."""
 
-    __slots__ = ("_bindings", "_done", "_programs", "_spend")
+    __slots__ = ("_bindings", "_done", "_pool", "_programs")
     type = _TYPE
     go_type = "*lazy.MapValue"
 
@@ -74,11 +72,11 @@ class _Lazy(Value):
         self,
         programs: Mapping[str, Compiled],
         bindings: Mapping[str, Any],
-        spend: Callable[[int], None],
+        pool: Pool,
     ) -> None:
         self._programs = programs
         self._bindings = bindings
-        self._spend = spend
+        self._pool = pool
         self._done: dict[str, Any] = {}
 
     @property
@@ -115,7 +113,7 @@ class _Lazy(Value):
         if isinstance(program, CompileError):
             reason = f"composited variable {quote(name)} fails to compile: {program.message}"
             return EvaluationError(reason)
-        budget = Budget()
+        budget = self._pool.budget(program, name)
         try:
             return program.evaluate(self._bindings, budget)
         except EvaluationError as error:
@@ -124,4 +122,4 @@ class _Lazy(Value):
             return EvaluationError(reason)
         finally:
             pay_for(budget)
-            self._spend(budget.used)
+            self._pool.spend(budget.used)

@@ -8,10 +8,13 @@ the call runs.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import limits
 from krm_fn.errors import LimitError
+
+if TYPE_CHECKING:
+    from krm_fn.lang.cel.recording import Recorder
 
 EXCEEDED = "operation cancelled: actual cost limit exceeded"
 
@@ -19,15 +22,17 @@ EXCEEDED = "operation cancelled: actual cost limit exceeded"
 class Budget:
     """The cost that one expression may still have."""
 
-    __slots__ = ("joined", "left", "limit", "toiled")
+    __slots__ = ("joined", "left", "limit", "recorder", "toiled")
 
-    def __init__(self, limit: int = limits.CEL_STEPS) -> None:
+    def __init__(self, limit: int = limits.CEL_STEPS, recorder: Recorder | None = None) -> None:
         self.limit = limit
         self.left = limit
         self.toiled = 0
         """The steps that calls took besides their cost."""
         self.joined: list[list[Any]] = []
         """The lists that `+` made, which upstream tells from others when it converts them."""
+        self.recorder = recorder
+        """Takes the values of all parts of the expression, where somebody asks for them."""
 
     @property
     def used(self) -> int:

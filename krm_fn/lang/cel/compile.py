@@ -75,12 +75,13 @@ def compile_tree(
     structs: Structs,
     estimator: Estimator,
     unbound: frozenset[str] = frozenset(),
+    compiler_type: type[Compiler] | None = None,
 ) -> Compiled:
     """Compile a tree; `unbound` variables fail where they are read.
 
     Raises CompileError with what constant parts fail with.
     """
-    compiler = _Compiler(checked, structs, estimator, unbound)
+    compiler = (compiler_type or Compiler)(checked, structs, estimator, unbound)
     try:
         code = compiler.compile(tree)
         run = code.build()
@@ -89,7 +90,7 @@ def compile_tree(
     return Compiled(run, code.cost, compiler.globals, compiler.size)
 
 
-class _Code:
+class Code:
     """Something to run; `cost` is what it costs whenever it runs."""
 
     __slots__ = ("_run", "cost")
@@ -103,7 +104,7 @@ class _Code:
         return self._run
 
 
-class _Constant(_Code):
+class Constant(Code):
     """A value that is known."""
 
     __slots__ = ("value",)
@@ -113,7 +114,7 @@ class _Constant(_Code):
         super().__init__(lambda frame: value, 0)
 
 
-class _Attribute(_Code):
+class Attribute(Code):
     """A value and qualifiers to apply to it; more can be added.
 
     `inner` is what it costs but for the 1 of reading it, which is free in a branch and as an index.
@@ -131,9 +132,9 @@ class _Attribute(_Code):
     def build(self) -> Run:
         return compile_steps(self.base, self.slot, self.steps)
 
-    def with_step(self, step: Step) -> _Attribute:
+    def with_step(self, step: Step) -> Attribute:
         """The same with one qualifier more."""
-        return _Attribute(self.base, self.slot, (*self.steps, step), self.inner + step.cost)
+        return Attribute(self.base, self.slot, (*self.steps, step), self.inner + step.cost)
 
     def tested(self) -> Run:
         """Whether the last qualifier finds something."""
@@ -141,12 +142,12 @@ class _Attribute(_Code):
         return lambda frame: test(frame, base(frame), steps)
 
 
-class _Choice(_Code):
+class Choice(Code):
     """`c ? a : b`, whose qualifiers go to both branches, of which one is paid for."""
 
     __slots__ = ("inner", "no", "when", "yes")
 
-    def __init__(self, when: _Code, yes: _Selectable, no: _Selectable) -> None:
+    def __init__(self, when: Code, yes: Selectable, no: Selectable) -> None:
         self.when = when
         self.yes = yes
         self.no = no
@@ -169,22 +170,22 @@ class _Choice(_Code):
 
         return run
 
-    def with_step(self, step: Step) -> _Choice:
+    def with_step(self, step: Step) -> Choice:
         """The same with one qualifier more in both branches."""
-        return _Choice(self.when, self.yes.with_step(step), self.no.with_step(step))
+        return Choice(self.when, self.yes.with_step(step), self.no.with_step(step))
 
     def tested(self) -> Run:
         """Whether the last qualifier finds something, in the branch that is taken."""
         return self._either(self.yes.tested(), self.no.tested())
 
 
-_Selectable = _Attribute | _Choice
+Selectable = Attribute | Choice
 
 
-def _as_attribute(code: _Code) -> _Selectable:
-    if isinstance(code, (_Attribute, _Choice)):
+def _as_attribute(code: Code) -> Selectable:
+    if isinstance(code, (Attribute, Choice)):
         return code
-    return _Attribute(code.build(), None, (), code.cost)
+    return Attribute(code.build(), None, (), code.cost)
 
 
 def _paying(run: Run, cost: int) -> Run:
@@ -211,7 +212,7 @@ _MAP_COST: Final = 30
 _STRUCT_COST: Final = 40
 
 
-class _Compiler:
+class Compiler:
     """One instance an expression."""
 
     def __init__(
@@ -230,10 +231,10 @@ class _Compiler:
         self.size += 1
         return self.size - 1
 
-    def compile(self, node: Node) -> _Code:
+    def compile(self, node: Node) -> Code:
         """The code of a node."""
         if isinstance(node, Literal):
-            return _Constant(node.value)
+            return Constant(node.value)
         if isinstance(node, Ident):
             return self._name(node, self._refs[node])
         if isinstance(node, Select):
@@ -251,24 +252,24 @@ class _Compiler:
 
     # Names and selections
 
-    def _name(self, node: Node, reference: Reference) -> _Code:
+    def _name(self, node: Node, reference: Reference) -> Code:
         name = reference.name
         kind = self._types[node]
         if kind.kind == t.TYPE_KIND and self._local(name) is None:
             named = self._structs.ident(name)
             if named is None:
                 raise EvaluationError(f"reference to undefined type: {name}")
-            return _Constant(named)
+            return Constant(named)
         slot = self._local(name)
         if slot is None:
             bare = name.removeprefix(".")
             if bare in self._unbound:
-                return _Attribute(_failing(f"no such attribute(s): {bare}"), None, (), 0)
+                return Attribute(_failing(f"no such attribute(s): {bare}"), None, (), 0)
             slot = self.globals.get(bare)
             if slot is None:
                 slot = self.globals[bare] = self._slot()
         place: int = slot
-        return _Attribute(lambda frame: frame[place], place, (), 0)
+        return Attribute(lambda frame: frame[place], place, (), 0)
 
     def _local(self, name: str) -> int | None:
         if name.startswith("."):
@@ -278,7 +279,7 @@ class _Compiler:
                 return scope[name]
         return None
 
-    def _select(self, node: Select) -> _Code:
+    def _select(self, node: Select) -> Code:
         reference = self._refs.get(node)
         if reference is not None:
             return self._name(node, reference)
@@ -286,19 +287,19 @@ class _Compiler:
         kind = self._types[node.operand]
         access = self._structs.access(kind.name) if kind.kind == t.STRUCT else None
         chosen = operand.with_step(Step(node.field, None, False, access))
-        return _Code(chosen.tested(), chosen.cost - 1) if node.test else chosen
+        return Code(chosen.tested(), chosen.cost - 1) if node.test else chosen
 
-    def _index(self, node: Call, optional: bool) -> _Code:
+    def _index(self, node: Call, optional: bool) -> Code:
         operand, index = _as_attribute(self.compile(node.args[0])), self.compile(node.args[1])
-        if isinstance(index, _Constant):
+        if isinstance(index, Constant):
             check_qualifier(index.value)
             return operand.with_step(Step(index.value, None, optional))
-        cost = index.inner if isinstance(index, (_Attribute, _Choice)) else index.cost
+        cost = index.inner if isinstance(index, (Attribute, Choice)) else index.cost
         return operand.with_step(Step(None, index.build(), optional, cost=cost + 1))
 
     # Calls
 
-    def _call(self, node: Call) -> _Code:
+    def _call(self, node: Call) -> Code:
         name = node.function
         special = _SPECIAL.get(name)
         if special is not None:
@@ -312,27 +313,27 @@ class _Compiler:
         total = sum(argument.cost for argument in arguments)
         fast = operators.specialized(reference.name, reference.overloads, runs)
         if fast is not None:
-            return _Code(fast, total + 1)
+            return Code(fast, total + 1)
         impl, work = implementation(reference.function, reference.overloads)
-        if name in _PATTERNS and len(arguments) > 1 and isinstance(arguments[1], _Constant):
+        if name in _PATTERNS and len(arguments) > 1 and isinstance(arguments[1], Constant):
             pattern = arguments[1].value
             if type(pattern) is str:
                 compile_pattern(pattern)
                 impl = _on_text(impl)
         if len(arguments) == 1 and reference.name in _CONVERSIONS:
             (only,) = arguments
-            if isinstance(only, _Constant):
-                return _Constant(impl(only.value))
+            if isinstance(only, Constant):
+                return Constant(impl(only.value))
         cost = call_cost(reference.function.name, reference.overloads, self._estimator)
         if cost is not None or work is not None:
-            return _Code(_paid_call(impl, cost, work, runs), total)
-        return _Code(_plain_call(impl, runs), total + 1)
+            return Code(_paid_call(impl, cost, work, runs), total)
+        return Code(_plain_call(impl, runs), total + 1)
 
-    def _conditional(self, node: Call) -> _Code:
+    def _conditional(self, node: Call) -> Code:
         when, yes, no = [self.compile(argument) for argument in node.args]
-        return _Choice(when, _as_attribute(yes), _as_attribute(no))
+        return Choice(when, _as_attribute(yes), _as_attribute(no))
 
-    def _logic(self, node: Call, decisive: bool) -> _Code:
+    def _logic(self, node: Call, decisive: bool) -> Code:
         """`&&`, which false decides whatever the other side is, and `||`, which true does."""
         left, right = [self.compile(argument) for argument in node.args]
         first, second = left.build(), _paying(right.build(), right.cost)
@@ -356,9 +357,9 @@ class _Compiler:
                 return bool(value)
             raise EvaluationError(NO_OVERLOAD)
 
-        return _Code(run, left.cost)
+        return Code(run, left.cost)
 
-    def _alternative(self, name: str, arguments: Sequence[_Code]) -> _Code:
+    def _alternative(self, name: str, arguments: Sequence[Code]) -> Code:
         """`or` and `orValue`, whose argument is looked at only where there is no value."""
         first, second = arguments[0].build(), _paying(arguments[1].build(), arguments[1].cost)
         whole = name == "or"
@@ -371,30 +372,30 @@ class _Compiler:
                 return value if whole else value.value
             return second(frame)
 
-        return _Code(run, arguments[0].cost)
+        return Code(run, arguments[0].cost)
 
-    def _in(self, node: Call) -> _Code:
+    def _in(self, node: Call) -> Code:
         wanted, among = self.compile(node.args[0]), self.compile(node.args[1])
         overloads = self._refs[node].overloads
         listed = overloads == ("in_list",)
         first, second = wanted.build(), among.build()
-        if isinstance(among, _Constant) and listed:
+        if isinstance(among, Constant) and listed:
             if not among.value:
-                return _Constant(False)
+                return Constant(False)
             known = operators.membership(among.value)
             if known is not None:
-                return _Code(lambda frame: known(first(frame)), wanted.cost)
+                return Code(lambda frame: known(first(frame)), wanted.cost)
 
         def run(frame: Frame) -> bool:
             value, values = first(frame), second(frame)
             frame[0].spend(v.size_of(values) if listed else 1)
             return operators.contains(frame[0], value, values)
 
-        return _Code(run, wanted.cost + among.cost)
+        return Code(run, wanted.cost + among.cost)
 
     # Literals with parts
 
-    def _list(self, node: ListExpr) -> _Code:
+    def _list(self, node: ListExpr) -> Code:
         codes = [self.compile(element) for element in node.elements]
         optionals = node.optionals
         cost = sum(code.cost for code in codes) + _LIST_COST
@@ -408,11 +409,11 @@ class _Compiler:
             def run(frame: Frame) -> list[Any]:
                 return _with_optionals(frame, runs, optionals)
 
-        if all(isinstance(code, _Constant) for code in codes):
-            return _Constant(run([]))
-        return _Code(run, cost)
+        if all(isinstance(code, Constant) for code in codes):
+            return Constant(run([]))
+        return Code(run, cost)
 
-    def _map(self, node: MapExpr) -> _Code:
+    def _map(self, node: MapExpr) -> Code:
         keys = [self.compile(entry.key) for entry in node.entries]
         values = [self.compile(entry.value) for entry in node.entries]
         parts = [
@@ -427,11 +428,11 @@ class _Compiler:
                 _set_entry(made, key, v.map_key(key), value_run(frame), optional)
             return made
 
-        if all(isinstance(code, _Constant) for code in (*keys, *values)):
-            return _Constant(run([]))
-        return _Code(run, sum(code.cost for code in (*keys, *values)) + _MAP_COST)
+        if all(isinstance(code, Constant) for code in (*keys, *values)):
+            return Constant(run([]))
+        return Code(run, sum(code.cost for code in (*keys, *values)) + _MAP_COST)
 
-    def _struct(self, node: StructExpr) -> _Code:
+    def _struct(self, node: StructExpr) -> Code:
         name = self._refs[node].name
         values = [self.compile(entry.value) for entry in node.entries]
         runs = [code.build() for code in values]
@@ -444,13 +445,13 @@ class _Compiler:
                 _set_entry(fields, entry.key, entry.key, value(frame), entry.optional)
             return make(name, fields)
 
-        return _Code(run, sum(code.cost for code in values) + _STRUCT_COST)
+        return Code(run, sum(code.cost for code in values) + _STRUCT_COST)
 
     # Comprehensions
     #
     # The accumulator is read for 1 in each step, in the condition of each turn, and in the result.
 
-    def _comprehension(self, node: Comprehension) -> _Code:
+    def _comprehension(self, node: Comprehension) -> Code:
         over = self.compile(node.range)
         init = self.compile(node.init)
         if node.shape == "let":
@@ -460,7 +461,7 @@ class _Compiler:
         if node.var2:
             scope[node.var2] = second
         self._scopes.append(scope)
-        loop = _LOOPS[node.shape](self, node, first)
+        loop = LOOPS[node.shape](self, node, first)
         self._scopes.pop()
         pairs = bool(node.var2)
         source = over.build()
@@ -471,9 +472,9 @@ class _Compiler:
             return loop(frame, iter(_elements(source(frame))))
 
         result = 2 if node.shape == "exists_one" else 1
-        return _Code(run, over.cost + init.cost + result)
+        return Code(run, over.cost + init.cost + result)
 
-    def _let(self, node: Comprehension, init: _Code) -> _Code:
+    def _let(self, node: Comprehension, init: Code) -> Code:
         slot = self._slot()
         self._scopes.append({node.accu: slot})
         body = self.compile(node.result)
@@ -484,7 +485,7 @@ class _Compiler:
             frame[slot] = value(frame)
             return inner(frame)
 
-        return _Code(run, init.cost + body.cost)
+        return Code(run, init.cost + body.cost)
 
     def _quantifier(self, node: Comprehension, slot: int) -> Loop:
         step = node.step
@@ -548,7 +549,7 @@ class _Compiler:
         assert isinstance(addition, ListExpr)
         element = self.compile(addition.elements[0])
         # A list of a constant is a constant, which costs nothing.
-        made_cost = 0 if isinstance(element, _Constant) else element.cost + _LIST_COST
+        made_cost = 0 if isinstance(element, Constant) else element.cost + _LIST_COST
         value, cost = element.build(), made_cost + 2
         if predicate is None:
 
@@ -580,7 +581,7 @@ class _Compiler:
 
         return filtered
 
-    def _predicate(self, node: Comprehension) -> tuple[_Code | None, Call]:
+    def _predicate(self, node: Comprehension) -> tuple[Code | None, Call]:
         step = node.step
         assert isinstance(step, Call)
         if step.function != "_?_:_":
@@ -625,22 +626,22 @@ _END: Final = object()
 Loop = Callable[[Frame, Iterator[Any]], Any]
 """Runs a comprehension's body for each value of the first variable."""
 
-_LOOPS: Final[dict[str, Callable[[_Compiler, Comprehension, int], Loop]]] = {
-    "all": _Compiler._quantifier,
-    "exists": _Compiler._quantifier,
-    "exists_one": _Compiler._exactly_one,
-    "list": _Compiler._collect,
-    "map": _Compiler._insert,
+LOOPS: Final[dict[str, Callable[[Compiler, Comprehension, int], Loop]]] = {
+    "all": Compiler._quantifier,
+    "exists": Compiler._quantifier,
+    "exists_one": Compiler._exactly_one,
+    "list": Compiler._collect,
+    "map": Compiler._insert,
 }
 
-_SPECIAL: Final[Mapping[str, Callable[[_Compiler, Call], _Code]]] = {
+_SPECIAL: Final[Mapping[str, Callable[[Compiler, Call], Code]]] = {
     "_&&_": lambda compiler, node: compiler._logic(node, False),
     "_||_": lambda compiler, node: compiler._logic(node, True),
-    "_?_:_": _Compiler._conditional,
+    "_?_:_": Compiler._conditional,
     "_[_]": lambda compiler, node: compiler._index(node, False),
     "_[?_]": lambda compiler, node: compiler._index(node, True),
     "_?._": lambda compiler, node: compiler._index(node, True),
-    "@in": _Compiler._in,
+    "@in": Compiler._in,
 }
 
 

@@ -18,7 +18,7 @@ from krm_fn.lang.cel.ast import Call, Literal, Node, walk
 from krm_fn.lang.cel.attributes import FieldAccess
 from krm_fn.lang.cel.budget import Budget
 from krm_fn.lang.cel.checker import UNKNOWN_FIELD, Checked, check, check_homogeneous
-from krm_fn.lang.cel.compile import Compiled, compile_tree
+from krm_fn.lang.cel.compile import Compiled, Compiler, compile_tree
 from krm_fn.lang.cel.costs import Estimator
 from krm_fn.lang.cel.functions import Function, no_such_overload
 from krm_fn.lang.cel.parser import Macro, parse
@@ -265,7 +265,7 @@ class Program:
         self._structs = structs
         self._estimator = estimator
         self._compiled = compile_tree(tree, checked, structs, estimator)
-        self._variants: dict[frozenset[str], Compiled] = {}
+        self._variants: dict[tuple[frozenset[str], bool], Compiled] = {}
 
     @property
     def variables(self) -> frozenset[str]:
@@ -276,10 +276,13 @@ class Program:
         """The value of the expression; only the variables that it reads are taken from `bindings`.
 
         A variable that is not bound fails where it is read. Spends from `budget`, a fresh one by
-        default. Raises EvaluationError in upstream's words, and LimitError.
+        default; one with a recorder gets the values of all parts. Raises EvaluationError in
+        upstream's words, and LimitError.
         """
         if budget is None:
             budget = Budget()
+        if budget.recorder is not None:
+            return self._evaluate_partly(bindings, budget)
         compiled = self._compiled
         frame: list[Any] = [None] * compiled.size
         try:
@@ -291,13 +294,19 @@ class Program:
 
     def _evaluate_partly(self, bindings: Mapping[str, Any], budget: Budget) -> Any:
         missing = frozenset(name for name in self._compiled.variables if name not in bindings)
-        compiled = self._variants.get(missing)
+        records = budget.recorder is not None
+        compiled = self._variants.get((missing, records))
         if compiled is None:
+            compiler: type[Compiler] = Compiler
+            if records:
+                from krm_fn.lang.cel.recording import RecordingCompiler
+
+                compiler = RecordingCompiler
             with limits.deep_stack():
                 compiled = compile_tree(
-                    self.tree, self._checked, self._structs, self._estimator, missing
+                    self.tree, self._checked, self._structs, self._estimator, missing, compiler
                 )
-            self._variants[missing] = compiled
+            self._variants[missing, records] = compiled
         frame: list[Any] = [None] * compiled.size
         for name, slot in compiled.variables.items():
             frame[slot] = bindings[name]

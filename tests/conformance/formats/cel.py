@@ -320,7 +320,7 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
     bindings = _bindings(case)
     pool = Pool(CONDITIONS_COST if env["kind"] == "matchCondition" else POLICY_COST)
     try:
-        value, joined = evaluate(program, variables.bind(bindings, pool.spend), pool)
+        value, joined = evaluate(program, variables.bind(bindings, pool), pool)
     except EvaluationError as error:
         phase = "cost" if isinstance(error, LimitError) or "cost limit" in str(error) else "runtime"
         return {**answer, "error": _failure(phase, error.message)}

@@ -194,8 +194,8 @@ def test_a_preview_is_a_named_pod_that_is_not_deployed() -> None:
     chain = Chain([Fake(setting(("spec", "nodeName"), "n"))], RequestAttributes())
     subject = Cluster().subject_of(head_of(value))
     verdict = chain.admit(subject, value, Cluster())
-    [pod], findings = preview_templates(chain, subject, verdict, Cluster(), {})
-    assert findings == []
+    [pod], verdict = preview_templates(chain, subject, verdict, Cluster(), {})
+    assert verdict.findings == ()
     assert is_preview(pod)
     assert pod["metadata"]["name"] == "web-deployment-pod"
     assert pod["metadata"]["annotations"] == {

@@ -57,6 +57,8 @@ class Answer:
     fault: Fault | None = None
     member_faults: Mapping[str, Fault] = field(default_factory=dict)
     """What went wrong in members of a group, by the field of the cause."""
+    members: tuple[tuple[str, bool], ...] = ()
+    """The members of a group that were asked, and whether each accepts."""
 
 
 def failed(fault: Fault) -> Answer:

@@ -12,6 +12,7 @@ from krm_fn.admission import Request
 from krm_fn.admission.activation import Authorizer, authorizer_bindings, request_value
 from krm_fn.admission.conditions import MatchConditions
 from krm_fn.admission.matching import Matched
+from krm_fn.admission.trace import RuleTrace
 from krm_fn.dialects.kubewarden.policy.review import as_version
 from krm_fn.errors import CompileError, ConfigError
 from krm_fn.kube.cel import Variables, environment, parse_version, version_of_new
@@ -31,8 +32,10 @@ class CelConditions:
                 field = f"spec.matchConditions[{n}].expression"
                 raise ConfigError(f"{field}: {expression.program.message}")
 
-    def hold(self, request: Request, matched: Matched) -> tuple[bool, str]:
-        """Whether all hold; the text is why nobody can tell."""
+    def hold(
+        self, request: Request, matched: Matched, record: RuleTrace | None = None
+    ) -> tuple[bool, str]:
+        """Whether all hold; the text is why nobody can tell. `record` takes each condition."""
         old = request.old_object
         decision = self._conditions.decide(
             {
@@ -41,6 +44,7 @@ class CelConditions:
                 "namespaceObject": None,
                 "request": request_value(request, matched),
                 **authorizer_bindings(Authorizer.ERROR, request),
-            }
+            },
+            record,
         )
         return decision.holds, decision.error

@@ -62,7 +62,8 @@ def ask(
         accepted = expression.evaluate(run)
     except Fault as fault:
         return failed(fault)
+    asked = tuple(sorted(known.items()))
     if accepted:
-        return Answer(True)
+        return Answer(True, members=asked)
     in_order = tuple(causes[name] for name in sorted(causes))
-    return Answer(False, message, causes=in_order, member_faults=faults)
+    return Answer(False, message, causes=in_order, member_faults=faults, members=asked)

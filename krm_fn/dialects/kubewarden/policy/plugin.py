@@ -33,6 +33,7 @@ from krm_fn.admission.matching import (
     operations_of,
     own_namespace,
 )
+from krm_fn.admission.trace import RuleTrace
 from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.kubewarden.host.policyhost import PolicyHost
 from krm_fn.dialects.kubewarden.policy.answer import Answer
@@ -61,8 +62,10 @@ class Judge(Protocol):
 class Conditions(Protocol):
     """The matchConditions of a policy."""
 
-    def hold(self, request: Request, matched: Matched) -> tuple[bool, str]:
-        """Whether all hold, or why nobody can tell."""
+    def hold(
+        self, request: Request, matched: Matched, record: RuleTrace | None = None
+    ) -> tuple[bool, str]:
+        """Whether all hold, or why nobody can tell. `record` takes each condition."""
         ...
 
 
@@ -107,9 +110,15 @@ class KubewardenPolicy:
         only: frozenset[str] | None = None,
     ) -> Response:
         """Ask the policy about one object, if it is one that the policy is asked about."""
-        if not self._is_in_sight(request.head, request.namespace):
+        record = None if request.trace is None else request.trace.rule(self.resource.ref)
+        in_sight = self._is_in_sight(request.head, request.namespace)
+        if record is not None:
+            wants = f"not {CONTROLLER_NAMESPACE}" if self.resource.is_cluster_wide else self._home
+            saw = own_namespace(request.head, request.namespace) or "(cluster-scoped)"
+            record.ask(f"namespace {wants}", saw, in_sight)
+        if not in_sight:
             return Response()
-        found = match(self.resource.constraints, request, cluster)
+        found = match(self.resource.constraints, request, cluster, record, ("spec",))
         if found.undecided:
             undecided = self._finding(Cause.UNDECIDED, found.undecided)
             return Response(findings=(undecided,), matched=(self.resource.ref,))
@@ -117,18 +126,27 @@ class KubewardenPolicy:
         if found.matched is None:
             return Response(findings=notes)
         if self._conditions is not None:
-            holds, error = self._conditions.hold(request, found.matched)
+            holds, error = self._conditions.hold(request, found.matched, record)
             if error:
                 findings = (*notes, self._condition_failed(error))
                 return Response(findings=findings, matched=(self.resource.ref,))
             if not holds:
                 return Response(findings=notes)
-        return self._ask(request, found.matched, notes)
+        return self._ask(request, found.matched, notes, record)
 
-    def _ask(self, request: Request, matched: Matched, notes: tuple[Finding, ...]) -> Response:
+    def _ask(
+        self,
+        request: Request,
+        matched: Matched,
+        notes: tuple[Finding, ...],
+        record: RuleTrace | None,
+    ) -> Response:
         asked = review(request, matched)
         subject = asked["object"]
-        decision = decide(self._judge.answer(asked, subject), subject, self._terms)
+        answer = self._judge.answer(asked, subject)
+        decision = decide(answer, subject, self._terms)
+        if record is not None:
+            self._tell(record, answer, decision)
         findings = (*notes, *self._findings(decision))
         if decision.object is MISSING:
             return Response(findings=findings, matched=(self.resource.ref,))
@@ -137,6 +155,23 @@ class KubewardenPolicy:
         return Response(changed, (Step(rules, changed),), findings, matched=rules)
 
     # ---------------------------------------------------------------------------- small parts
+
+    def _tell(self, record: RuleTrace, answer: Answer, decision: Decision) -> None:
+        """Record what the policy answered, and the members of a group."""
+        for name, accepted in answer.members:
+            result = "accepts" if accepted else "rejects"
+            record.effect(f"member {name}", result, field=("spec", "policies", name))
+        if decision.fault is not None:
+            result = f"failed: {decision.fault.message}"
+        elif not decision.allowed or decision.would_reject is not None:
+            result = f"rejects: {decision.would_reject or decision.message or 'without a message'}"
+        else:
+            result = "accepts" if decision.object is MISSING else "changes the object"
+        mode = "monitor" if self.resource.monitor else "protect"
+        record.effect(f"the policy (mode {mode})", result)
+        for host in self._judge.hosts:
+            for line in host.log:
+                record.effect("log", line)
 
     def _scope(self, cluster: Cluster) -> RuleScope:
         constraints = self.resource.constraints

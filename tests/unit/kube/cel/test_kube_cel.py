@@ -119,11 +119,11 @@ def test_a_variable_that_does_not_compile_says_so_to_its_reader() -> None:
 def test_a_variable_is_evaluated_once() -> None:
     made = Variables(environment())
     made.add("sum", "object.list.map(x, x * 2)")
-    costs: list[int] = []
-    bindings = made.bind({"object": {"list": list(range(20))}}, costs.append)
+    pool = Pool(recordings=[])
+    bindings = made.bind({"object": {"list": list(range(20))}}, pool)
     program = made.extend(environment()).compile("variables.sum == variables.sum")
     assert program.evaluate(bindings) is True
-    assert len(costs) == 1
+    assert [one.variable for one in pool.recordings or ()] == ["sum"]
 
 
 def test_a_variable_keeps_its_type() -> None:
