@@ -8,6 +8,7 @@ Python objects, so that identity is the first and cheapest test for "nothing hap
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
@@ -286,6 +287,26 @@ def format_path(path: Path) -> str:
             quoted = step.replace("\\", "\\\\").replace('"', '\\"')
             parts.append(f'["{quoted}"]')
     return "".join(parts)
+
+
+def parse_path(text: str) -> Path:
+    """The path that `format_path` writes so; `[*]` becomes the step `*`. Raises ValueError."""
+    step_pattern = re.compile(r'\.?([^.\[\]"]+)|\[(\d+)\]|\[(\*)\]|\["((?:[^"\\]|\\.)*)"\]')
+    steps: list[str | int] = []
+    at = 0
+    while at < len(text):
+        match = step_pattern.match(text, at)
+        if match is None:
+            raise ValueError(f"is no path such as spec.containers[0].image, at character {at + 1}")
+        name, index, every, quoted = match.groups()
+        if index is not None:
+            steps.append(int(index))
+        elif quoted is not None:
+            steps.append(re.sub(r"\\(.)", r"\1", quoted))
+        else:
+            steps.append(name or every)
+        at = match.end()
+    return tuple(steps)
 
 
 def compact(value: Any) -> str:

@@ -11,6 +11,7 @@ from krm_fn.cli.check import check
 from krm_fn.cli.cmp import cmp
 from krm_fn.cli.completion import completion
 from krm_fn.cli.diff import diff
+from krm_fn.cli.explain import explain
 from krm_fn.cli.helm_plugin import helm_plugin
 from krm_fn.cli.kustomize_plugin import kustomize_plugin
 from krm_fn.cli.lint import lint
@@ -42,6 +43,7 @@ for command in (
     check,
     diff,
     show,
+    explain,
     lint,
     pull,
     kustomize_plugin,

@@ -13,8 +13,10 @@ from krm_fn.cli.inputs import read_manifests
 from krm_fn.cli.reports import check_reports
 from krm_fn.config.options import Mode, Options
 from krm_fn.config.sources import IMAGE_RULES, Stage
+from krm_fn.report.explanation import Explanation
 from krm_fn.report.model import Report
 from krm_fn.run.admit import admit, stages_of
+from krm_fn.run.explain import explain
 from krm_fn.system.deadline import deadline
 from krm_fn.wire import Item, Stream
 
@@ -45,6 +47,18 @@ def admit_manifests(flags: Flags, *, mode: Mode | None = None) -> Admitted:
         report = admit(streams, stages, function_config)
     report.show_secrets = flags.show_secrets
     return Admitted(options, streams, report)
+
+
+def explain_manifests(flags: Flags) -> Explanation:
+    """Read what the options name, and explain its admission. Raises KrmFnError."""
+    with limits.deep_stack(), deadline(flags.timeout, "--timeout gives more"):
+        streams = list(read_manifests(flags.filenames, flags.kustomize))
+        function_config = _function_config(flags, streams)
+        options = options_of(flags, function_config)
+        stages = stages_of(options, streams, flags.rules, function_config, image_rules())
+        explained = explain(streams, stages, function_config)
+    explained.report.show_secrets = flags.show_secrets
+    return explained
 
 
 def image_rules() -> str:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from krm_fn.admission import Cause, Change, Finding, RuleRef
+from krm_fn.admission.trace import Trace
 from krm_fn.report.redact import Redactor
 from krm_fn.sdk import Severity
 from krm_fn.values import Json
@@ -43,6 +44,12 @@ class ObjectReport(NamedTuple):
     changes: tuple[Change, ...] = ()
     matched: frozenset[RuleRef] = frozenset()
     """The rules that met the object."""
+    traces: tuple[Trace, ...] = ()
+    """Why rules met it, in a run that explains."""
+    history: tuple[Change, ...] = ()
+    """All writes of rules in their order, in a run that explains."""
+    served: Json | None = None
+    """The object as the first rule saw it, in a run that explains."""
 
     @property
     def head(self) -> Head:
@@ -64,6 +71,9 @@ class ObjectReport(NamedTuple):
             findings=tuple(dict.fromkeys((*self.findings, *later.findings))),
             changes=(*self.changes, *later.changes),
             matched=self.matched | later.matched,
+            traces=(*self.traces, *later.traces),
+            history=(*self.history, *later.history),
+            served=self.served or later.served,
         )
 
 

@@ -80,18 +80,20 @@ def admit(
     caller: Caller = Caller.COMMAND,
     *,
     lint: bool = False,
+    explains: bool = False,
 ) -> Report:
     """Admit every item of the streams and edit them in place, one stage after the other.
 
-    `lint`: also look for what depends on the order of rules that have none.
+    `lint`: also look for what depends on the order of rules that have none. `explains`: every rule
+    is asked about every object, and the reports have traces.
     Raises KrmFnError for what cannot be read; what rules say is in the report.
     """
     report = Report()
-    with bounded(streams, stages):
+    with bounded(streams, stages, times=_EXPLAINING if explains else 1):
         for n in range(len(stages)):
             # Only to those who wrote the functionConfig is its twin among the items no object.
             config = function_config if not stages[n].is_image else None
-            one = _Stage(streams, stages[n:], config, caller, lint=lint).run()
+            one = _Stage(streams, stages[n:], config, caller, lint=lint, explains=explains).run()
             report = one if n == 0 else report.followed_by(one)
     if len(stages) > 1:
         order = {item: n for n, item in enumerate(i for s in streams for i in s.items)}
@@ -102,11 +104,11 @@ def admit(
 
 
 def bounded(
-    streams: Iterable[Stream], stages: Iterable[Stage]
+    streams: Iterable[Stream], stages: Iterable[Stage], *, times: int = 1
 ) -> AbstractContextManager[work.Work]:
     """A run on what was read: the larger that is, the more its rules may do."""
     size = sum(len(stream.text) for stream in streams)
-    return work.bounded(size + sum(stage.rules.size for stage in stages))
+    return work.bounded(times * (size + sum(stage.rules.size for stage in stages)))
 
 
 def _redactor(streams: Sequence[Stream], stages: Sequence[Stage]) -> Redactor:
@@ -116,6 +118,9 @@ def _redactor(streams: Sequence[Stream], stages: Sequence[Stage]) -> Redactor:
     rules = [rule.value for s in stages for rule in (*s.rules.rules, *s.rules.readable)]
     return Redactor(items, objects, rules)
 
+
+_EXPLAINING: Final = 4
+"""How much more than others a run may do that explains."""
 
 _ROUNDS: Final = 4
 """How often a stage starts again because it dropped what it had decided by."""
@@ -132,6 +137,7 @@ class _Stage:
         caller: Caller,
         *,
         lint: bool,
+        explains: bool = False,
     ) -> None:
         self._streams = streams
         self._items = [i for stream in streams for i in stream.items if not i.dropped]
@@ -141,6 +147,7 @@ class _Stage:
         self._function_config = function_config
         self._caller = caller
         self._lint = lint
+        self._explains = explains
         self._old_objects = old_objects(self._options)
 
     def run(self) -> Report:
@@ -178,7 +185,7 @@ class _Stage:
             options.strict,
             options.write_defaults,
         )
-        chain = Chain(plugins, attributes, known.served)
+        chain = Chain(plugins, attributes, known.served, explains=self._explains)
         judge = Judge(chain, options, known.cluster, self._old_objects, self._caller)
         reports = {**dropped, **judge.admit_all([t for t in targets if t.item not in dropped])}
         if options.pod_templates is PodTemplates.PREVIEW and options.mode is Mode.MUTATE:

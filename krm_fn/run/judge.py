@@ -96,7 +96,12 @@ class Judge:
             verdict = self._preview(target, verdict)
         verdict = verdict._replace(findings=(*verdict.findings, *_doubts(item)))
         verdict = self._judge(verdict, admit)
-        reports[item] = self._carry_out(item, namespace, verdict)
+        report = self._carry_out(item, namespace, verdict)
+        if self.chain.explains:
+            report = report._replace(
+                traces=verdict.traces, history=verdict.changes, served=verdict.shown
+            )
+        reports[item] = report
 
     def findings(self) -> Iterator[Finding]:
         """What there is to say of objects that were left alone; complete after `admit_all`."""

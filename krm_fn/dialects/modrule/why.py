@@ -227,7 +227,7 @@ def tell_patch(
         for operation in own:
             what = f"{operation.op} {operation.path}"
             result = failure or _effect(operation, before, after)
-            record.effect(what, result, field=field, path=_pointer(operation.path))
+            record.effect(what, result, field=field)
 
 
 def _operation(compiled: CompiledOperation) -> str:

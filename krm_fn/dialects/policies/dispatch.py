@@ -161,14 +161,31 @@ class Dispatcher:
         yield from _said(policy, answer)
         if answer.matched is None:
             return
+        found, records = self._of_bindings(policy, bindings, answer.matched, request, cluster)
+        if record is not None:
+            _ask_bindings(record, records)
+        yield from found
+
+    def _of_bindings(
+        self,
+        policy: Policy,
+        bindings: Sequence[Binding],
+        matched: Matched,
+        request: Request,
+        cluster: Cluster,
+    ) -> tuple[list[Found], dict[Binding, RuleTrace]]:
+        """What a policy's bindings come to, and the criteria of each where somebody asks."""
+        found: list[Found] = []
         records: dict[Binding, RuleTrace] = {}
         for binding in sorted(bindings, key=lambda binding: binding.name):
-            own = None if record is None else records.setdefault(binding, RuleTrace(binding.ref))
+            own = None
+            if request.trace is not None:
+                own = records[binding] = RuleTrace(binding.ref)
             try:
-                narrowed = Answer(answer.matched)
+                narrowed = Answer(matched)
                 if binding.constraints is not None:
                     narrowed = _match(binding.constraints, request, cluster, own, _RESOURCES)
-                yield from _said(policy, narrowed)
+                found += _said(policy, narrowed)
                 if narrowed.matched is None:
                     continue
                 params = self._params(policy, binding, request, cluster)
@@ -177,12 +194,10 @@ class Dispatcher:
             except ConfigurationError as error:
                 if own is not None:
                     own.ask("a binding that can be used", str(error), None)
-                yield Misconfiguration(policy, binding, str(error))
+                found.append(Misconfiguration(policy, binding, str(error)))
                 continue
-            for param in params:
-                yield Invocation(policy, binding, answer.matched, param)
-        if record is not None:
-            _ask_bindings(record, records)
+            found += (Invocation(policy, binding, matched, param) for param in params)
+        return found, records
 
     # Params
 

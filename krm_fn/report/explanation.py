@@ -1,0 +1,399 @@
+"""Why rules matched objects, or did not: the outcome of each rule, its criteria and its effects.
+
+Made of what the plugins recorded while they decided. Every text goes through the redactor, as in
+other reports. The forms that people and programs read are made of these.
+Source: docs/spec/explain.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from krm_fn.admission import Cause, Change, Finding, Rule, RuleRef
+from krm_fn.admission.trace import Criterion, Part, RuleTrace, Trace
+from krm_fn.printable import one_line
+from krm_fn.report.model import ObjectReport, Report
+from krm_fn.values import MISSING, Path, compact, format_path, get
+from krm_fn.wire import Head
+
+
+class RuleOutcome(StrEnum):
+    """What one rule came to on one object."""
+
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    DENIED = "denied"
+    WARNED = "warned"
+    FAILED = "failed"
+    UNDECIDED = "undecided"
+    NOT_MATCHED = "not matched"
+    NOT_ASKED = "not asked"
+
+
+class Value(NamedTuple):
+    """A value as text, with the place where the user wrote it; `(default)` where nobody did."""
+
+    text: str
+    place: str = ""
+
+
+class ExplainedPart(NamedTuple):
+    """A sub-expression with its value."""
+
+    text: str
+    value: Value | None
+    note: str
+    parts: tuple[ExplainedPart, ...]
+
+
+class ExplainedCriterion(NamedTuple):
+    """One question and its answer, or one effect."""
+
+    wants: str
+    saw: str
+    held: bool | None
+    field: str
+    place: str
+    hint: str
+    is_effect: bool
+    parts: tuple[ExplainedPart, ...]
+
+
+class ExplainedRule(NamedTuple):
+    """What one rule was asked about one object, and what it came to."""
+
+    ref: RuleRef
+    name: str
+    place: str
+    outcome: RuleOutcome
+    template: str
+    """The Pod template that it was asked about; "" for the object itself."""
+    criteria: tuple[ExplainedCriterion, ...]
+    messages: tuple[str, ...]
+    again: bool = False
+
+    @property
+    def failing(self) -> ExplainedCriterion | None:
+        """The criterion that ends the rule, None where all hold."""
+        return next((c for c in self.criteria if not c.is_effect and c.held is not True), None)
+
+
+class ExplainedObject(NamedTuple):
+    """One object with all rules."""
+
+    entry: ObjectReport
+    head: Head
+    place: str
+    rules: tuple[ExplainedRule, ...]
+
+
+class Explanation(NamedTuple):
+    """A run, explained."""
+
+    objects: tuple[ExplainedObject, ...]
+    rules: tuple[Rule, ...]
+    report: Report
+
+
+_Key = tuple[str, str, str, str]
+
+
+def key_of(ref: RuleRef) -> _Key:
+    """What tells a rule from others, whatever part of it is meant."""
+    return ref.dialect, ref.kind, ref.namespace, ref.name
+
+
+def explanation(report: Report, rules: Sequence[Rule]) -> Explanation:
+    """What a run recorded, for all objects and rules. The run must have been one that explains."""
+    return Explanation(
+        tuple(_object(entry, rules, report) for entry in report.objects), tuple(rules), report
+    )
+
+
+def _object(entry: ObjectReport, rules: Sequence[Rule], report: Report) -> ExplainedObject:
+    explained = list(_rules(entry, rules, report))
+    head = entry.head
+    shown = Head(
+        one_line(head.api_version),
+        one_line(head.kind),
+        one_line(head.namespace),
+        one_line(head.name),
+    )
+    return ExplainedObject(entry, shown, one_line(str(entry.item.origin)), tuple(explained))
+
+
+def _rules(entry: ObjectReport, rules: Sequence[Rule], report: Report) -> Iterator[ExplainedRule]:
+    by_key: dict[_Key, Rule] = {key_of(rule.ref): rule for rule in rules}
+    asked: set[_Key] = set()
+    for trace in entry.traces:
+        for record in trace:
+            rule = by_key.get(key_of(record.ref))
+            asked.add(key_of(record.ref))
+            yield _rule(entry, trace, record, rule, report)
+    for key, rule in by_key.items():
+        if key not in asked:
+            messages = tuple(
+                _text(finding.message, entry, report)
+                for finding in report.findings
+                if any(key_of(ref) == key for ref in finding.rules)
+            )
+            yield ExplainedRule(
+                rule.ref,
+                one_line(str(rule.ref)),
+                _place(rule),
+                RuleOutcome.NOT_ASKED,
+                "",
+                (),
+                messages,
+            )
+
+
+def _rule(
+    entry: ObjectReport, trace: Trace, record: RuleTrace, rule: Rule | None, report: Report
+) -> ExplainedRule:
+    own = [f for f in entry.findings if any(key_of(r) == key_of(record.ref) for r in f.rules)]
+    return ExplainedRule(
+        record.ref,
+        one_line(str(record.ref)),
+        "" if rule is None else _place(rule),
+        _outcome(entry, record, own),
+        format_path(trace.path),
+        tuple(_criterion(one, entry, trace, rule, report) for one in record.criteria),
+        tuple(_text(finding.message, entry, report) for finding in own),
+        record.again,
+    )
+
+
+def _outcome(entry: ObjectReport, record: RuleTrace, findings: Iterable[Finding]) -> RuleOutcome:
+    causes = {finding.cause for finding in findings}
+    failing = record.failing
+    if Cause.REJECTED in causes:
+        return RuleOutcome.DENIED
+    if Cause.FAILED in causes:
+        return RuleOutcome.FAILED
+    if failing is not None:
+        return RuleOutcome.UNDECIDED if failing.held is None else RuleOutcome.NOT_MATCHED
+    if Cause.UNDECIDED in causes:
+        return RuleOutcome.UNDECIDED
+    if any(key_of(ref) == key_of(record.ref) for change in entry.history for ref in change.rules):
+        return RuleOutcome.CHANGED
+    if causes & {Cause.WARNING, Cause.AUDIT}:
+        return RuleOutcome.WARNED
+    return RuleOutcome.UNCHANGED
+
+
+def _criterion(
+    one: Criterion, entry: ObjectReport, trace: Trace, rule: Rule | None, report: Report
+) -> ExplainedCriterion:
+    saw = one.saw
+    if one.path is not None and not one.parts:
+        place = _value_place(entry, trace, one.path)
+        saw = f"{saw} [{place}]" if place else saw
+    return ExplainedCriterion(
+        _text(one.wants, entry, report),
+        _text(saw, entry, report),
+        one.held,
+        format_path(one.field),
+        "" if rule is None or not one.field else one_line(rule.place(one.field)),
+        _text(one.hint, entry, report),
+        one.is_effect,
+        tuple(_part(part, entry, trace, report) for part in one.parts),
+    )
+
+
+def _part(part: Part, entry: ObjectReport, trace: Trace, report: Report) -> ExplainedPart:
+    value = None
+    if part.value is not MISSING:
+        shown = part.value
+        if part.path is not None and not report.show_secrets:
+            shown = report.redactor.value((*trace.path, *part.path), shown, entry.item)
+        place = "" if part.path is None else _value_place(entry, trace, part.path)
+        value = Value(_text(_cut(compact(shown)), entry, report), place)
+    note = part.error or part.note
+    parts = tuple(_part(one, entry, trace, report) for one in part.parts)
+    return ExplainedPart(one_line(part.text), value, _text(note, entry, report), parts)
+
+
+_LONG = 200
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONG else f"{text[:_LONG]}..."
+
+
+def _value_place(entry: ObjectReport, trace: Trace, path: Path) -> str:
+    """Where the user wrote a value of the object, `default` where nobody did."""
+    whole = (*trace.path, *path)
+    if get(entry.item.original, whole, MISSING) is MISSING:
+        return "" if trace.path and path[:1] == ("metadata",) else "default"
+    return place_of(entry, whole)
+
+
+def place_of(entry: ObjectReport, path: Path) -> str:
+    """The file and line of a field of an object."""
+    origin = entry.item.origin
+    if origin.line is None:
+        return one_line(str(origin))
+    return one_line(f"{origin.file}:{entry.item.line(path)}" if origin.file else str(origin))
+
+
+def _place(rule: Rule) -> str:
+    return one_line(str(rule.ref.origin)) if rule.ref.origin is not None else ""
+
+
+def _text(text: str, entry: ObjectReport, report: Report) -> str:
+    if not report.show_secrets:
+        text = report.redactor.message(text, entry.item, asks=True)
+    return one_line(" ".join(text.split()))
+
+
+# --------------------------------------------------------------------------------------- who wrote
+
+
+class Write(NamedTuple):
+    """One step in the history of a field: who wrote it, and what it was after that."""
+
+    by: str
+    field: str
+    before: Value
+    after: Value
+    place: str
+
+
+def history(one: ExplainedObject, path: Path, explained: Explanation) -> list[Write]:
+    """Who wrote a field, oldest first: the manifest or the API server, then rules.
+
+    `path` may be a prefix of what was written, or lie below it.
+    """
+    entry, report = one.entry, explained.report
+    rules = {key_of(rule.ref): rule for rule in explained.rules}
+    before = get(entry.item.original, path, MISSING)
+    writes: list[Write] = []
+    if before is not MISSING:
+        value = _shown(entry, path, before, report)
+        writes.append(
+            Write("the manifest", format_path(path), NOTHING, value, place_of(entry, path))
+        )
+    else:
+        default = get(entry.served, path, MISSING) if entry.served is not None else MISSING
+        if default is not MISSING:
+            value = _shown(entry, path, default, report)
+            writes.append(Write("the API server", format_path(path), NOTHING, value, "default"))
+    for change in entry.history:
+        if _touches(change.path, path):
+            writes.append(_write(entry, change, rules, report))
+    return writes
+
+
+def _touches(written: Path, path: Path) -> bool:
+    return all(a in (b, "*") or b == "*" for a, b in zip(written, path, strict=False))
+
+
+def _write(
+    entry: ObjectReport, change: Change, rules: Mapping[_Key, Rule], report: Report
+) -> Write:
+    names = ", ".join(dict.fromkeys(map(str, change.rules))) or "the API server"
+    rule = rules.get(key_of(change.rules[-1])) if change.rules else None
+    return Write(
+        one_line(names),
+        one_line(format_path(change.path)),
+        _shown(entry, change.path, change.old, report),
+        _shown(entry, change.path, change.new, report),
+        "" if rule is None else _place(rule),
+    )
+
+
+NOTHING = Value("(nothing)")
+
+
+def _shown(entry: ObjectReport, path: Path, value: Any, report: Report) -> Value:
+    if value is MISSING:
+        return NOTHING
+    if not report.show_secrets:
+        value = report.redactor.value(path, value, entry.item, asks=True)
+    return Value(one_line(_cut(compact(value))))
+
+
+def changed_fields(one: ExplainedObject, explained: Explanation) -> list[Write]:
+    """Every changed field with its last writer."""
+    rules = {key_of(rule.ref): rule for rule in explained.rules}
+    return [_write(one.entry, change, rules, explained.report) for change in one.entry.changes]
+
+
+# ----------------------------------------------------------------------------------------- as data
+
+
+def data(explained: Explanation, objects: Sequence[ExplainedObject]) -> dict[str, Any]:
+    """The explanation as JSON: `kind: Explanation`, objects, rules, criteria, parts."""
+    return {
+        "apiVersion": "krm-fn.dev/v1alpha1",
+        "kind": "Explanation",
+        "objects": [_object_data(one, explained) for one in objects],
+    }
+
+
+def _object_data(one: ExplainedObject, explained: Explanation) -> dict[str, Any]:
+    head = one.head
+    return {
+        "apiVersion": head.api_version,
+        "kind": head.kind,
+        "namespace": head.namespace,
+        "name": head.name,
+        "place": one.place,
+        "outcome": str(one.entry.outcome),
+        "rules": [_rule_data(rule) for rule in one.rules],
+        "changes": [
+            {
+                "field": write.field,
+                "before": write.before.text,
+                "after": write.after.text,
+                "by": write.by,
+                "place": write.place,
+            }
+            for write in changed_fields(one, explained)
+        ],
+    }
+
+
+def _rule_data(rule: ExplainedRule) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "kind": rule.ref.kind,
+        "namespace": one_line(rule.ref.namespace),
+        "name": one_line(rule.ref.name),
+        "dialect": rule.ref.dialect,
+        "place": rule.place,
+        "outcome": str(rule.outcome),
+        "criteria": [_criterion_data(one) for one in rule.criteria],
+        "messages": list(rule.messages),
+    }
+    if rule.template:
+        value["template"] = rule.template
+    if rule.again:
+        value["secondPass"] = True
+    return value
+
+
+def _criterion_data(one: ExplainedCriterion) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "field": one.field,
+        "place": one.place,
+        "wants": one.wants,
+        "saw": one.saw,
+        "message": one.hint,
+        "effect": one.is_effect,
+        "parts": [_part_data(part) for part in one.parts],
+    }
+    if not one.is_effect:
+        value["held"] = one.held
+    return value
+
+
+def _part_data(part: ExplainedPart) -> dict[str, Any]:
+    value: dict[str, Any] = {"text": part.text, "note": part.note}
+    if part.value is not None:
+        value["value"] = part.value.text
+        value["place"] = part.value.place
+    value["parts"] = [_part_data(one) for one in part.parts]
+    return value
