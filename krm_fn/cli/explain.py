@@ -27,7 +27,7 @@ from krm_fn.report.explanation import (
     data,
     history,
 )
-from krm_fn.system.streams import put
+from krm_fn.system.streams import put, write_stdout
 from krm_fn.values import Path, parse_path
 
 _WIDTHS: Final = (80, 200)
@@ -74,7 +74,8 @@ def explain(
         chosen = [_with_rules(one, only, explained) for one in chosen]
     columns = width or min(max(shutil.get_terminal_size((100, 0)).columns, _WIDTHS[0]), _WIDTHS[1])
     if output == "json":
-        put(json.dumps(data(explained, chosen), indent=2, ensure_ascii=False))
+        text = json.dumps(data(explained, chosen), indent=2, ensure_ascii=False)
+        write_stdout([f"{text}\n".encode()])
     elif field:
         _put_history(explained, chosen, field, columns)
     elif changes:

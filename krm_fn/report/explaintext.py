@@ -89,8 +89,10 @@ def _part_lines(parts: Sequence[ExplainedPart], width: int) -> Iterator[str]:
             subsequent_indent=" " * (len(text) - len(text.lstrip()) + 2),
             drop_whitespace=False,
         ) or [""]
-        *above, last = lines
+        *above, last = (one.rstrip() for one in lines)
         yield from above
+        if value and column + len(value) > width:
+            value = f"{value[: width - column - 3]}..."
         line = f"{last:<{column}}{value}" if value else last
         if place and len(line) + len(place) + 2 > width:
             yield line.rstrip()

@@ -131,8 +131,7 @@ def _hint(criterion: Criterion, traces: Sequence[PathTrace], document: Any) -> s
     """What the author may have meant."""
     item = criterion.item
     if not traces:
-        meant = f"$.{item.select.lstrip('.')}"
-        return f"it has no $, so that it selects nothing of the object; did you mean {meant}?"
+        return "" if item.negate else "no path in it starts with $, which stands for the object"
     missed = [trace.hint for trace in traces if trace.hint]
     if missed:
         return missed[0]

@@ -7,7 +7,7 @@ Source: apiserver v0.37, pkg/admission/plugin/policy/generic/policy_dispatcher.g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from krm_fn import work
@@ -173,14 +173,15 @@ class Dispatcher:
         matched: Matched,
         request: Request,
         cluster: Cluster,
-    ) -> tuple[list[Found], dict[Binding, RuleTrace]]:
+    ) -> tuple[list[Found], list[tuple[Binding, RuleTrace]]]:
         """What a policy's bindings come to, and the criteria of each where somebody asks."""
         found: list[Found] = []
-        records: dict[Binding, RuleTrace] = {}
+        records: list[tuple[Binding, RuleTrace]] = []
         for binding in sorted(bindings, key=lambda binding: binding.name):
             own = None
             if request.trace is not None:
-                own = records[binding] = RuleTrace(binding.ref)
+                own = RuleTrace(binding.ref)
+                records.append((binding, own))
             try:
                 narrowed = Answer(matched)
                 if binding.constraints is not None:
@@ -325,12 +326,12 @@ def _ask_params(
     record.ask(f"params {kind.kind} {wanted}", saw, bool(params), field=field)
 
 
-def _ask_bindings(record: RuleTrace, records: Mapping[Binding, RuleTrace]) -> None:
+def _ask_bindings(record: RuleTrace, records: Sequence[tuple[Binding, RuleTrace]]) -> None:
     """Record whether any binding applies, and why the others do not."""
     reasons = []
     held: bool | None = False
     applying = []
-    for binding, own in records.items():
+    for binding, own in records:
         failing = own.failing
         if failing is None:
             applying.append(binding.name)
