@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from krm_fn.errors import RuleError as RuleError
     from krm_fn.errors import RunLimitError as RunLimitError
     from krm_fn.library import admit as admit
+    from krm_fn.library import explain as explain
+    from krm_fn.report.explanation import Explanation as Explanation
     from krm_fn.report.model import ObjectReport as ObjectReport
     from krm_fn.report.model import Outcome as Outcome
     from krm_fn.report.model import Report as Report
@@ -47,7 +49,8 @@ _FACE = {
         "RuleError",
         "RunLimitError",
     ),
-    "krm_fn.library": ("admit",),
+    "krm_fn.library": ("admit", "explain"),
+    "krm_fn.report.explanation": ("Explanation",),
     "krm_fn.report.model": ("ObjectReport", "Outcome", "Report"),
 }
 _MODULES = ("cel", "sdk")

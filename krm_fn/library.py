@@ -12,10 +12,13 @@ from typing import Any, Final
 
 from krm_fn import limits
 from krm_fn.config.options import Inline, Options, from_document, from_spec
+from krm_fn.config.sources import Stage
 from krm_fn.errors import ConfigError, InputError
+from krm_fn.report.explanation import Explanation
 from krm_fn.report.model import ObjectReport, Outcome, Report
 from krm_fn.run.admit import admit as admit_streams
 from krm_fn.run.admit import stages_of
+from krm_fn.run.explain import explain as explain_streams
 from krm_fn.sdk.object import yaml_of
 from krm_fn.system.paths import WORKING_DIRECTORY, base_of, manifests
 from krm_fn.system.reading import read_file
@@ -55,16 +58,7 @@ def admit(
     Source: docs/library.md.
     """
     with limits.deep_stack():
-        streams = list(_streams(_several(objects, "objects")))
-        settings = _options(config, options, namespace)
-        inline, paths = _rules(_several(rules, "rules"))
-        settings = settings._replace(rules=(*settings.rules, *inline))
-        try:
-            stages = stages_of(settings, streams, paths)
-        except ConfigError as error:
-            if error.details:  # the example of a functionConfig is for other callers
-                raise ConfigError(NO_RULES) from None
-            raise
+        streams, stages = _read(objects, rules, namespace, config, options)
         report = admit_streams(streams, stages)
     said = {entry.item: entry for entry in report.objects}
     report.objects = [
@@ -73,6 +67,44 @@ def admit(
         for item in stream.items
     ]
     return report
+
+
+def explain(
+    objects: Sources,
+    rules: Sources = (),
+    *,
+    namespace: str = "",
+    config: Source | None = None,
+    **options: Any,
+) -> Explanation:
+    """Say of every object and every rule why the rule matched the object, or did not.
+
+    Takes what `admit` takes, and raises what it raises. `explanation.objects` have `rules`, each
+    with an `outcome` and `criteria`; `explanation.rule("deployment/web", "images")` is one of them.
+    Source: docs/explain.md.
+    """
+    with limits.deep_stack():
+        return explain_streams(*_read(objects, rules, namespace, config, options))
+
+
+def _read(
+    objects: Sources,
+    rules: Sources,
+    namespace: str,
+    config: Source | None,
+    options: Mapping[str, Any],
+) -> tuple[list[Stream], list[Stage]]:
+    """The streams of objects, and the stages of rules."""
+    streams = list(_streams(_several(objects, "objects")))
+    settings = _options(config, options, namespace)
+    inline, paths = _rules(_several(rules, "rules"))
+    settings = settings._replace(rules=(*settings.rules, *inline))
+    try:
+        return streams, stages_of(settings, streams, paths)
+    except ConfigError as error:
+        if error.details:  # the example of a functionConfig is for other callers
+            raise ConfigError(NO_RULES) from None
+        raise
 
 
 def _several(sources: Sources, name: str) -> list[tuple[str, Source]]:

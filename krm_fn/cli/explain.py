@@ -11,7 +11,7 @@ import click
 
 from krm_fn.cli.flags import Flags, manifest_options
 from krm_fn.cli.runs import explain_manifests
-from krm_fn.errors import ConfigError, did_you_mean
+from krm_fn.errors import ConfigError
 from krm_fn.report.explaintext import (
     change_lines,
     history_lines,
@@ -21,7 +21,6 @@ from krm_fn.report.explaintext import (
 )
 from krm_fn.report.explanation import (
     ExplainedObject,
-    ExplainedRule,
     Explanation,
     changed_fields,
     data,
@@ -69,9 +68,12 @@ def explain(
     krm-fn explain deployment/web --field spec.replicas -f manifests/ -r rules/
     """
     explained = explain_manifests(flags)
-    chosen = _objects(explained, objects)
+    chosen = list(explained.objects)
+    if objects:
+        named = (one for name in objects for one in explained.select(name))
+        chosen = list({id(one): one for one in named}.values())
     if only:
-        chosen = [_with_rules(one, only, explained) for one in chosen]
+        chosen = [explained.only(one, only) for one in chosen]
     columns = width or min(max(shutil.get_terminal_size((100, 0)).columns, _WIDTHS[0]), _WIDTHS[1])
     if output == "json":
         text = json.dumps(data(explained, chosen), indent=2, ensure_ascii=False)
@@ -115,60 +117,3 @@ def _path(field: str) -> Path:
         return parse_path(field)
     except ValueError as error:
         raise ConfigError(f"--field {field}: {error}") from None
-
-
-# ------------------------------------------------------------------------------------- selection
-
-
-def _objects(explained: Explanation, names: Sequence[str]) -> list[ExplainedObject]:
-    """The objects that are named, all without names. Raises ConfigError for an unknown one."""
-    if not names:
-        return list(explained.objects)
-    chosen: dict[int, ExplainedObject] = {}
-    for name in names:
-        found = [n for n, one in enumerate(explained.objects) if _is_named(one, name)]
-        if not found:
-            known = [_spelling(one) for one in explained.objects]
-            hint = did_you_mean(name, known) or f"; there are {', '.join(known[:10])}"
-            raise ConfigError(f"no object {name}{hint}")
-        if "/" not in name and len(found) > 1:
-            several = ", ".join(_spelling(explained.objects[n]) for n in found[:10])
-            raise ConfigError(f"{name} is the name of several objects: {several}")
-        chosen.update((n, explained.objects[n]) for n in found)
-    return list(chosen.values())
-
-
-def _spelling(one: ExplainedObject) -> str:
-    return f"{one.head.kind.lower()}/{one.head.name}"
-
-
-def _is_named(one: ExplainedObject, text: str) -> bool:
-    kind, slash, name = text.rpartition("/")
-    head = one.head
-    if head.name != name:
-        return False
-    if not slash:
-        return True
-    wanted, _, group = kind.lower().partition(".")
-    names = {head.kind.lower(), f"{head.kind.lower()}s"}
-    return wanted in names and (not group or group == head.group)
-
-
-def _with_rules(
-    one: ExplainedObject, names: Sequence[str], explained: Explanation
-) -> ExplainedObject:
-    for name in names:
-        if not any(_is_rule(rule, name) for rule in one.rules):
-            known = sorted({rule.ref.name for rule in explained.rules})
-            hint = did_you_mean(name, known) or f"; there are {', '.join(known[:10])}"
-            raise ConfigError(f"no rule {name}{hint}")
-    rules = tuple(rule for rule in one.rules if any(_is_rule(rule, name) for name in names))
-    return one._replace(rules=rules)
-
-
-def _is_rule(rule: ExplainedRule, text: str) -> bool:
-    before, slash, name = text.rpartition("/")
-    ref = rule.ref
-    if ref.name != name:
-        return False
-    return not slash or before.lower() in (ref.kind.lower(), ref.namespace.lower())

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from krm_fn.admission import Cause, Change, Finding, Rule, RuleRef
 from krm_fn.admission.trace import Criterion, Part, RuleTrace, Trace
+from krm_fn.errors import ConfigError, did_you_mean
 from krm_fn.printable import one_line
 from krm_fn.report.model import ObjectReport, Report
 from krm_fn.values import MISSING, Path, compact, format_path, get
@@ -95,6 +96,66 @@ class Explanation(NamedTuple):
     objects: tuple[ExplainedObject, ...]
     rules: tuple[Rule, ...]
     report: Report
+
+    def select(self, name: str) -> list[ExplainedObject]:
+        """The objects that `KIND/NAME`, `KIND.GROUP/NAME` or a unique `NAME` means.
+
+        Raises ConfigError where there is none, with what is near, or where a NAME means several.
+        """
+        found = [one for one in self.objects if _is_object(one, name)]
+        if not found:
+            known = [_spelling(one) for one in self.objects]
+            hint = did_you_mean(name, known) or f"; there are {', '.join(known[:_KNOWN])}"
+            raise ConfigError(f"no object {name}{hint}")
+        if "/" not in name and len(found) > 1:
+            several = ", ".join(map(_spelling, found[:_KNOWN]))
+            raise ConfigError(f"{name} is the name of several objects: {several}")
+        return found
+
+    def only(self, one: ExplainedObject, names: Sequence[str]) -> ExplainedObject:
+        """An object with the rules that `NAME`, `NAMESPACE/NAME` or `KIND/NAME` mean.
+
+        Raises ConfigError where there is none.
+        """
+        for name in names:
+            if not any(_is_rule(rule, name) for rule in one.rules):
+                known = sorted({rule.ref.name for rule in self.rules})
+                hint = did_you_mean(name, known) or f"; there are {', '.join(known[:_KNOWN])}"
+                raise ConfigError(f"no rule {name}{hint}")
+        rules = tuple(rule for rule in one.rules if any(_is_rule(rule, name) for name in names))
+        return one._replace(rules=rules)
+
+    def rule(self, object_name: str, rule_name: str) -> ExplainedRule:
+        """What one rule was asked about one object. Raises ConfigError as `select` and `only`."""
+        return self.only(self.select(object_name)[0], [rule_name]).rules[0]
+
+
+_KNOWN: Final = 10
+"""How many names a message lists."""
+
+
+def _spelling(one: ExplainedObject) -> str:
+    return f"{one.head.kind.lower()}/{one.head.name}"
+
+
+def _is_object(one: ExplainedObject, text: str) -> bool:
+    kind, slash, name = text.rpartition("/")
+    head = one.head
+    if head.name != name:
+        return False
+    if not slash:
+        return True
+    wanted, _, group = kind.lower().partition(".")
+    names = {head.kind.lower(), f"{head.kind.lower()}s"}
+    return wanted in names and (not group or group == head.group)
+
+
+def _is_rule(rule: ExplainedRule, text: str) -> bool:
+    before, slash, name = text.rpartition("/")
+    ref = rule.ref
+    if ref.name != name:
+        return False
+    return not slash or before.lower() in (ref.kind.lower(), ref.namespace.lower())
 
 
 _Key = tuple[str, str, str, str]

@@ -322,8 +322,11 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize(("page", "least"), [("library.md", 8), ("cel.md", 12)])
-def test_the_sessions_of_a_page_answer_as_they_say(page: str, least: int) -> None:
+@pytest.mark.parametrize(("page", "least"), [("library.md", 8), ("cel.md", 12), ("explain.md", 6)])
+def test_the_sessions_of_a_page_answer_as_they_say(
+    page: str, least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
     text = "\n".join(blocks(page, "pycon"))
     names = {"krm_fn": krm_fn}
     session = doctest.DocTestParser().get_doctest(text, names, page, page, 0)

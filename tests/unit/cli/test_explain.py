@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -143,3 +145,28 @@ def test_explaining_edits_nothing(
     monkeypatch.chdir(tmp_path)
     explain("fields", "web", capsys=capsys)
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
+
+
+ROOT = HERE.parents[3]
+
+
+def sessions() -> list[tuple[str, str]]:
+    """The commands of docs/explain.md with their output."""
+    text = (ROOT / "docs/explain.md").read_text()
+    blocks = re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    parts = [part for block in blocks for part in re.split(r"^\$ krm-fn ", block, flags=re.M)[1:]]
+    return [(command, output) for command, _, output in (part.partition("\n") for part in parts)]
+
+
+@pytest.mark.parametrize(("command", "output"), sessions())
+def test_the_page_shows_what_the_command_prints(
+    command: str,
+    output: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "100")
+    for _ in range(2):
+        assert run_cli(shlex.split(command)) == 0
+        assert capsys.readouterr().out == output
