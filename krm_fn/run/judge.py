@@ -99,7 +99,9 @@ class Judge:
         report = self._carry_out(item, namespace, verdict)
         if self.chain.explains:
             report = report._replace(
-                traces=verdict.traces, history=verdict.changes, served=verdict.shown
+                traces=verdict.traces,
+                history=(*verdict.filled, *verdict.changes),
+                served=verdict.shown,
             )
         reports[item] = report
 
