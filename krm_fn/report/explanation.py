@@ -215,11 +215,14 @@ def _rule(
     entry: ObjectReport, trace: Trace, record: RuleTrace, rule: Rule | None, report: Report
 ) -> ExplainedRule:
     own = [f for f in entry.findings if any(key_of(r) == key_of(record.ref) for r in f.rules)]
+    outcome = _outcome(entry, record, own)
+    if outcome is RuleOutcome.NOT_MATCHED:
+        own = [finding for finding in own if not finding.denies]
     return ExplainedRule(
         record.ref,
         one_line(str(record.ref)),
         "" if rule is None else _place(rule),
-        _outcome(entry, record, own),
+        outcome,
         format_path(trace.path),
         tuple(_criterion(one, entry, trace, rule, report) for one in record.criteria),
         tuple(_text(finding.message, entry, report) for finding in own),
@@ -230,12 +233,15 @@ def _rule(
 def _outcome(entry: ObjectReport, record: RuleTrace, findings: Iterable[Finding]) -> RuleOutcome:
     causes = {finding.cause for finding in findings}
     failing = record.failing
+    if failing is not None and failing.held is False:
+        # What is found of the rule is of the Pod of a template, or of the object itself.
+        return RuleOutcome.NOT_MATCHED
     if Cause.REJECTED in causes:
         return RuleOutcome.DENIED
     if Cause.FAILED in causes:
         return RuleOutcome.FAILED
     if failing is not None:
-        return RuleOutcome.UNDECIDED if failing.held is None else RuleOutcome.NOT_MATCHED
+        return RuleOutcome.UNDECIDED
     if Cause.UNDECIDED in causes:
         return RuleOutcome.UNDECIDED
     if any(key_of(ref) == key_of(record.ref) for change in entry.history for ref in change.rules):
