@@ -7,8 +7,9 @@ pkg/admission/plugin/webhook/matchconditions/matcher.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from krm_fn.admission.trace import Part, RuleTrace
@@ -42,7 +43,7 @@ class Result(NamedTuple):
 
     value: Any = None
     error: str = ""
-    parts: tuple[Part, ...] = ()
+    parts: Callable[[], tuple[Part, ...]] | None = None
     """The parts of the expression, where the pool records them."""
 
     @property
@@ -81,7 +82,7 @@ def evaluate_one(expression: Expression, bound: Mapping[str, Any], pool: Pool) -
         return result
     from krm_fn.admission.parts import parts_of
 
-    return result._replace(parts=parts_of(pool.recordings))
+    return result._replace(parts=partial(parts_of, tuple(pool.recordings)))
 
 
 class Decision(NamedTuple):

@@ -108,7 +108,7 @@ def _finding(
         return _about(scope, Cause.WARNING, message)
     asked = sum(scope.sees(subject.head, subject.namespace) for subject in covered)
     none = "did not match the object" if asked == 1 else f"matched none of the {asked} objects"
-    message = f"{none} that it was asked about"
+    message = f"{none} that it was asked about; krm-fn explain --rule {scope.ref.name} says why"
     return _about(scope, Cause.NOTE, message)
 
 

@@ -8,7 +8,7 @@ Source: docs/spec/explain.md sections 2 and 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from krm_fn.admission.rule import RuleRef
@@ -41,7 +41,8 @@ class Criterion(NamedTuple):
     """The field of the object that was looked at."""
     hint: str = ""
     """A near miss: what the author may have meant."""
-    parts: tuple[Part, ...] = ()
+    parts: Callable[[], tuple[Part, ...]] | None = None
+    """The values of the parts of an expression; made when somebody reads them."""
     is_effect: bool = False
     """Whether this tells what the rule did, not whether it applies."""
 

@@ -85,7 +85,7 @@ def explain(
     elif objects or only:
         verbose = flags.verbose or bool(only)
         for n, one in enumerate(chosen):
-            lines = object_lines(one, columns, verbose=verbose)
+            lines = object_lines(one, columns, verbose=verbose, fields=flags.verbose)
             put(*([""] if n else []), *lines)
     else:
         put(*overview(chosen, columns, verbose=flags.verbose))

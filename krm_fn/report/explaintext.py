@@ -40,11 +40,28 @@ def name_of(head: Head) -> str:
     return f"{head.kind} {name}"
 
 
-def object_lines(one: ExplainedObject, width: int, *, verbose: bool) -> Iterator[str]:
-    """One object with all its rules; with `verbose` all criteria of those that did not match."""
+def object_lines(
+    one: ExplainedObject, width: int, *, verbose: bool, fields: bool = False
+) -> Iterator[str]:
+    """One object with all its rules; with `verbose` all criteria of those that did not match.
+
+    With `fields` also what the API server filled in.
+    """
     yield from _two_columns(name_of(one.head), one.place, width)
+    yield from _server_lines(one, width, fields=fields)
     for rule in one.rules:
         yield from rule_lines(rule, width, verbose=verbose)
+
+
+def _server_lines(one: ExplainedObject, width: int, *, fields: bool) -> Iterator[str]:
+    """What the API server made of the object before rules saw it."""
+    for message in one.server:
+        yield from _wrapped(f"  the API server: {message}", width, "    ")
+    if one.filled and fields:
+        number = "1 field" if len(one.filled) == 1 else f"{len(one.filled)} fields"
+        yield f"  the API server fills in or drops {number}"
+        for filled in one.filled:
+            yield from _wrapped(f"    {_EFFECT} {filled}", width, "        ")
 
 
 def rule_lines(rule: ExplainedRule, width: int, *, verbose: bool) -> Iterator[str]:

@@ -7,16 +7,18 @@ Source: docs/spec/explain.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from krm_fn.admission import Cause, Change, Finding, Rule, RuleRef
 from krm_fn.admission.trace import Criterion, Part, RuleTrace, Trace
+from krm_fn.admission.views import HiddenAnnotations
 from krm_fn.errors import ConfigError, did_you_mean
 from krm_fn.printable import one_line
 from krm_fn.report.model import ObjectReport, Report
-from krm_fn.values import MISSING, Path, compact, format_path, get
+from krm_fn.values import MISSING, Path, compact, diff, format_path, get
 from krm_fn.wire import Head
 
 
@@ -62,18 +64,37 @@ class ExplainedCriterion(NamedTuple):
     parts: tuple[ExplainedPart, ...]
 
 
-class ExplainedRule(NamedTuple):
-    """What one rule was asked about one object, and what it came to."""
+class ExplainedRule:
+    """What one rule was asked about one object, and what it came to.
 
-    ref: RuleRef
-    name: str
-    place: str
-    outcome: RuleOutcome
-    template: str
-    """The Pod template that it was asked about; "" for the object itself."""
-    criteria: tuple[ExplainedCriterion, ...]
-    messages: tuple[str, ...]
-    again: bool = False
+    `template` is the Pod template that it was asked about, "" for the object itself. `criteria` are
+    made when somebody reads them: an overview reads few.
+    """
+
+    def __init__(
+        self,
+        ref: RuleRef,
+        place: str,
+        outcome: RuleOutcome,
+        messages: tuple[str, ...],
+        template: str = "",
+        criteria: Callable[[], tuple[ExplainedCriterion, ...]] = tuple,
+        *,
+        again: bool = False,
+    ) -> None:
+        self.ref = ref
+        self.name = one_line(str(ref))
+        self.place = place
+        self.outcome = outcome
+        self.messages = messages
+        self.template = template
+        self.again = again
+        self._criteria = criteria
+
+    @cached_property
+    def criteria(self) -> tuple[ExplainedCriterion, ...]:
+        """The questions in the order of the real system, then the effects."""
+        return self._criteria()
 
     @property
     def failing(self) -> ExplainedCriterion | None:
@@ -88,6 +109,10 @@ class ExplainedObject(NamedTuple):
     head: Head
     place: str
     rules: tuple[ExplainedRule, ...]
+    filled: tuple[str, ...] = ()
+    """What the API server filled in before rules saw the object: `spec.replicas: 1`."""
+    server: tuple[str, ...] = ()
+    """What decoding the object complains of."""
 
 
 class Explanation(NamedTuple):
@@ -182,7 +207,24 @@ def _object(entry: ObjectReport, rules: Sequence[Rule], report: Report) -> Expla
         one_line(head.namespace),
         one_line(head.name),
     )
-    return ExplainedObject(entry, shown, one_line(str(entry.item.origin)), tuple(explained))
+    place = one_line(str(entry.item.origin))
+    filled = tuple(_filled(entry, report))
+    complaints = (finding for finding in entry.findings if not finding.rules)
+    server = tuple(_text(finding.message, entry, report) for finding in complaints)
+    return ExplainedObject(entry, shown, place, tuple(explained), filled, server)
+
+
+def _filled(entry: ObjectReport, report: Report) -> Iterator[str]:
+    """The fields that the API server filled in, or dropped."""
+    if entry.served is None:
+        return
+    for edit in diff(HiddenAnnotations().get(entry.item.original), entry.served):
+        field = one_line(format_path(edit.path))
+        if edit.new is MISSING:
+            yield f"{field} dropped"
+        else:
+            verb = "" if edit.old is MISSING else " (spelled otherwise)"
+            yield f"{field}: {_shown(entry, edit.path, edit.new, report).text}{verb}"
 
 
 def _rules(entry: ObjectReport, rules: Sequence[Rule], report: Report) -> Iterator[ExplainedRule]:
@@ -200,15 +242,7 @@ def _rules(entry: ObjectReport, rules: Sequence[Rule], report: Report) -> Iterat
                 for finding in report.findings
                 if any(key_of(ref) == key for ref in finding.rules)
             )
-            yield ExplainedRule(
-                rule.ref,
-                one_line(str(rule.ref)),
-                _place(rule),
-                RuleOutcome.NOT_ASKED,
-                "",
-                (),
-                messages,
-            )
+            yield ExplainedRule(rule.ref, _place(rule), RuleOutcome.NOT_ASKED, messages)
 
 
 def _rule(
@@ -220,13 +254,12 @@ def _rule(
         own = [finding for finding in own if not finding.denies]
     return ExplainedRule(
         record.ref,
-        one_line(str(record.ref)),
         "" if rule is None else _place(rule),
         outcome,
-        format_path(trace.path),
-        tuple(_criterion(one, entry, trace, rule, report) for one in record.criteria),
         tuple(_text(finding.message, entry, report) for finding in own),
-        record.again,
+        format_path(trace.path),
+        lambda: tuple(_criterion(one, entry, trace, rule, report) for one in record.criteria),
+        again=record.again,
     )
 
 
@@ -255,7 +288,8 @@ def _criterion(
     one: Criterion, entry: ObjectReport, trace: Trace, rule: Rule | None, report: Report
 ) -> ExplainedCriterion:
     saw = one.saw
-    if one.path is not None and not one.parts:
+    parts = one.parts() if one.parts is not None else ()
+    if one.path is not None and not parts:
         place = _value_place(entry, trace, one.path)
         saw = f"{saw} [{place}]" if place else saw
     return ExplainedCriterion(
@@ -266,7 +300,7 @@ def _criterion(
         "" if rule is None or not one.field else one_line(rule.place(one.field)),
         _text(one.hint, entry, report),
         one.is_effect,
-        tuple(_part(part, entry, trace, report) for part in one.parts),
+        tuple(_part(part, entry, trace, report) for part in parts),
     )
 
 
@@ -410,6 +444,8 @@ def _object_data(one: ExplainedObject, explained: Explanation) -> dict[str, Any]
         "name": head.name,
         "place": one.place,
         "outcome": str(one.entry.outcome),
+        "filled": list(one.filled),
+        "messages": list(one.server),
         "rules": [_rule_data(rule) for rule in one.rules],
         "changes": [
             {

@@ -27,7 +27,7 @@ def unmatched(report: Report) -> list[str]:
     if not number:
         return []
     rules = "the rule" if report.rules == 1 else f"{number} of {report.rules} rules"
-    return [f"{rules} matched no object here; -v says why"]
+    return [f"{rules} matched no object here; -v lists them, and `krm-fn explain` says why"]
 
 
 def line(statement: Statement) -> str:

@@ -93,7 +93,7 @@ def ask_match(record: RuleTrace, n: int, criterion: Criterion, document: Any, he
         field=("spec", "match", n),
         path=path,
         hint="" if held else _hint(criterion, traces, document),
-        parts=tuple(part for trace in traces for part in _parts(trace)),
+        parts=lambda: tuple(part for trace in traces for part in _parts(trace)),
     )
 
 

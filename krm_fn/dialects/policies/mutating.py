@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -365,7 +366,9 @@ class _Pass:
         from krm_fn.admission.parts import parts_of
 
         path = mutator.path
-        record.effect(mutator.source, effect, field=path, parts=parts_of(recordings))
+        record.effect(
+            mutator.source, effect, field=path, parts=partial(parts_of, tuple(recordings))
+        )
 
     def finish(self) -> None:
         """Take the last copy's object, as upstream does, and the errors that are not ignored."""

@@ -12,6 +12,7 @@ from krm_fn.wire import Head
 
 RULE = RuleRef("modrule", "ModRule", "web", "r")
 OTHER = RuleRef("modrule", "ModRule", "web", "other")
+WHY = "krm-fn explain --rule r says why"
 REMEDY = "--pod-templates mutate"
 NONE = Templates((), REMEDY)
 
@@ -59,13 +60,13 @@ def test_without_objects_nothing_is_said() -> None:
             scope(),
             [subject("Secret")],
             Cause.NOTE,
-            "did not match the object that it was asked about",
+            f"did not match the object that it was asked about; {WHY}",
         ),
         (
             scope(),
             [subject("Secret"), subject("Secret", name="y"), subject("Pod")],
             Cause.NOTE,
-            "matched none of the 2 objects that it was asked about",
+            f"matched none of the 2 objects that it was asked about; {WHY}",
         ),
         (
             scope(namespace="shop"),

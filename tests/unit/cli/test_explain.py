@@ -24,6 +24,7 @@ GOLDEN = {
     "modrule/deployment": ["deployment/web"],
     "modrule/other-kind": ["widget/w", "--rule", "everywhere"],
     "modrule/ignored-namespace": ["configmap/settings", "--rule", "everywhere"],
+    "modrule/server": ["configmap/settings", "-v", "--rule", "everywhere"],
     "modrule/in-depth": ["deployment/web", "--rule", "everywhere", "--rule", "filter"],
     "policies/overview": [],
     "policies/deployment": ["deployment/web"],
@@ -134,6 +135,23 @@ def test_values_of_secrets_are_not_shown(
         _, out, err = explain("", *arguments, capsys=capsys)
         assert "correct-horse" not in out + err
         assert "Y29ycmVjdC1ob3JzZQ" not in out + err
+
+
+def test_blame_names_the_rule_beside_each_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(HERE / "fields")
+    arguments = ["-f", "manifests.yaml", "-r", "rules.yaml", "--pod-templates", "mutate"]
+    assert run_cli(["diff", "--blame=always", *arguments]) == 1
+    blamed = capsys.readouterr().out
+    golden = HERE / "fields/blame.txt"
+    if UPDATE:
+        golden.write_text(blamed)
+    assert blamed == golden.read_text()
+    for blame in ([], ["--blame"]):  # no terminal here
+        assert run_cli(["diff", *blame, *arguments]) == 1
+        plain = capsys.readouterr().out
+        assert plain == re.sub(r"  # .*", "", blamed)
 
 
 def test_explaining_edits_nothing(

@@ -40,6 +40,7 @@ from krm_fn.wire import Head
 COLOR = patch_rule("[{op: add, path: /metadata/labels/color, value: blue}]")
 CLUSTER_COLOR = COLOR.replace("namespace: web", "namespace: kubemod-system")
 EVERYWHERE = CLUSTER_COLOR + "  targetNamespaceRegex: .*\n"
+WHY = "krm-fn explain --rule r says why"
 SUBJECTS = [
     Cluster().subject_of(head)
     for head in (Head("v1", "ConfigMap", "web", "a"), Head("v1", "Node", "", "n"))
@@ -291,9 +292,18 @@ def test_what_is_not_wanted_is_not_asked_about() -> None:
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (COLOR, "did not match the object that it was asked about"),
-        (CLUSTER_COLOR, "did not match the object that it was asked about"),
-        (EVERYWHERE, "matched none of the 2 objects that it was asked about"),
+        (
+            COLOR,
+            f"did not match the object that it was asked about; {WHY}",
+        ),
+        (
+            CLUSTER_COLOR,
+            f"did not match the object that it was asked about; {WHY}",
+        ),
+        (
+            EVERYWHERE,
+            f"matched none of the 2 objects that it was asked about; {WHY}",
+        ),
         (
             COLOR.replace("namespace: web", "namespace: shop"),
             "ModRule r (shop) saw none of the 2 objects; they are in web. Set metadata.namespace "
@@ -368,4 +378,4 @@ def test_a_rule_for_what_controllers_make_takes_effect_only_in_the_cluster() -> 
     assert finding.message.startswith("takes effect only in the cluster: Pod objects")
     pod = Cluster().subject_of(Head("v1", "Pod", "web", "y"))
     (finding,) = reported(kubemod(pods), [*deployments, pod])
-    assert finding.message == "did not match the object that it was asked about"
+    assert finding.message == f"did not match the object that it was asked about; {WHY}"
