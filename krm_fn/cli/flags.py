@@ -187,6 +187,13 @@ def manifest_options(command: Command) -> Command:
     return _with_options(command, [*_SOURCES, *_OPTIONS])
 
 
+def plugin_options(command: Command) -> Command:
+    """Give a command the options of the API server's own plugins, as two arguments."""
+    for option in reversed(ADMISSION_PLUGINS):
+        command = option(command)
+    return command
+
+
 def admission_options(command: Command) -> Command:
     """The same for a command that finds manifests itself: without -f and -k."""
     return _with_options(command, _OPTIONS)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import click
 
 from krm_fn import limits
-from krm_fn.cli.configuration import read_options
-from krm_fn.cli.flags import choice, word
+from krm_fn.cli.configuration import read_options, with_admission_plugins
+from krm_fn.cli.flags import choice, plugin_options, word
 from krm_fn.cli.inputs import read_manifests
 from krm_fn.cli.reports import write_lines
 from krm_fn.config.options import ObjectForm, Options
+from krm_fn.errors import ConfigError
 from krm_fn.printable import json_text, log_line, visible
 from krm_fn.report.redact import redact_any
-from krm_fn.run.show import show as show_objects
+from krm_fn.run.show import Origin, show_with_origins
 from krm_fn.system.streams import write_stdout
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
@@ -38,6 +41,12 @@ from krm_fn.wire import read_stream
 )
 @click.option("--strict", is_flag=True, help="Unknown fields and wrong types are errors.")
 @click.option(
+    "--explain-defaults",
+    is_flag=True,
+    help="Say behind each field that is not in the manifest who gave it: default, or the plugin.",
+)
+@plugin_options
+@click.option(
     "-o",
     "--output",
     "form",
@@ -61,6 +70,9 @@ def show(
     config: str | None,
     object_form: str | None,
     strict: bool,
+    explain_defaults: bool,
+    enable_admission_plugins: str | None,
+    disable_admission_plugins: str | None,
     form: str,
     show_secrets: bool,
     color: str,
@@ -72,8 +84,12 @@ def show(
 
     \b
     krm-fn show -f deployment.yaml
+    krm-fn show -f pod.yaml --admission-plugins "" --explain-defaults
     """
+    if explain_defaults and form != "yaml":
+        raise ConfigError("--explain-defaults writes comments, which JSON has not; use -o yaml")
     options = read_options(config) if config else Options()
+    options = with_admission_plugins(options, enable_admission_plugins, disable_admission_plugins)
     if object_form is not None:
         options = options._replace(object_form=word(ObjectForm, object_form))
     if strict:
@@ -82,22 +98,38 @@ def show(
         context = options.context._replace(default_namespace=namespace)
         options = options._replace(context=context)
     with limits.deep_stack():
-        objects, report = show_objects(list(read_manifests(filenames, kustomize)), options)
+        objects, report = show_with_origins(list(read_manifests(filenames, kustomize)), options)
         if not show_secrets:
-            objects = [redact_any(value) for value in objects]
-        write_stdout([_json(objects) if form == "json" else _yaml(objects)])
+            objects = [one._replace(value=redact_any(one.value)) for one in objects]
+        values = [one.value for one in objects]
+        origins = [one.origins if explain_defaults else () for one in objects]
+        write_stdout([_json(values) if form == "json" else _yaml(values, origins)])
     report.show_secrets = show_secrets
-    if report.objects:
+    if report.objects or report.findings:
         write_lines(report, color)
     return 1 if report.denied else 0
 
 
-def _yaml(objects: list[Json]) -> bytes:
+def _yaml(objects: list[Json], origins: Sequence[Sequence[Origin]]) -> bytes:
     stream = read_stream(b"")
     for value in objects:
         stream.add(value)
-    lines = stream.write(()).decode().split("\n")
+    text = stream.write(()).decode()
+    lines = text.split("\n")
+    for line, names in _named(text, origins).items():
+        lines[line - 1] += f"  # {', '.join(names)}"
     return "\n".join(log_line(visible(line)) for line in lines).encode()
+
+
+def _named(text: str, origins: Sequence[Sequence[Origin]]) -> Mapping[int, Mapping[str, None]]:
+    """Who gave what stands on the lines of a text, by the number of the line."""
+    found: dict[int, dict[str, None]] = {}
+    if any(origins):
+        items = read_stream(text.encode()).items
+        for item, own in zip(items, origins, strict=True):
+            for path, name in own:
+                found.setdefault(item.line(path), {})[name] = None
+    return found
 
 
 def _json(objects: list[Json]) -> bytes:

@@ -401,11 +401,9 @@ def _context(section: Section) -> Context:
     )
     for kind in context.complete:
         if kind not in COMPLETABLE:
-            known = f"; known: {', '.join(COMPLETABLE)}"
-            hint = did_you_mean(kind, COMPLETABLE) or known
-            raise section.error(
-                "complete", f": {kind!r} is none of the kinds that it may name{hint}"
-            )
+            words = ", ".join(COMPLETABLE)
+            hint = did_you_mean(kind, COMPLETABLE)
+            raise section.error("complete", f": {kind!r} is not one of {words}{hint}")
     if context.operation is Operation.DELETE:
         raise section.error("operation", ": DELETE cannot be rendered; use CREATE or UPDATE")
     for inner in (old, user, section):

@@ -84,23 +84,25 @@ class PodSecurity(BuiltIn):
         pod = get(request.object, path)
         if pod is None or self._is_exempt(pod) or (kind == POD and not _is_significant(request)):
             return Response()
-        server = listers.release[1]
-        if kind == POD:
-            _check(request, policy.enforce, server)
-        return Response(findings=tuple(self._warnings(policy.warn, pod, path, server)))
+        return Response(findings=tuple(self._of_pod(request, policy, pod, path, listers)))
 
     def _is_exempt(self, pod: Json) -> bool:
         return get(pod, ("spec", "runtimeClassName")) in self._runtime_classes
 
-    def _warnings(
-        self, warn: LevelVersion, pod: Json, path: Path, server: int
+    def _of_pod(
+        self, request: Request, policy: Policy, pod: Json, path: Path, listers: Listers
     ) -> Iterator[Finding]:
-        found = violations(warn, pod.get("metadata") or {}, pod["spec"], server)
-        if found:
-            said = ", ".join(map(str, found))
-            yield self.warning(
-                f"would violate PodSecurity {quote(str(warn))}: {said}", path or None
-            )
+        """What each mode finds: a refusal of Pods alone, what is audited, else a warning."""
+        refused = _told(policy.enforce, pod, listers) if not path else ""
+        if refused:
+            yield self.denial(Forbidden(request, f"violates PodSecurity {refused}"))
+        audited = _told(policy.audit, pod, listers)
+        if audited:
+            message = f"would violate PodSecurity {audited}"
+            yield Finding(Cause.AUDIT, False, message, (self.ref,), path or None)
+        warned = _told(policy.warn, pod, listers) if not refused else ""
+        if warned:
+            yield self.warning(f"would violate PodSecurity {warned}", path or None)
 
     # ---------------------------------------------------------------------------- Namespaces
 
@@ -168,13 +170,11 @@ def _unknown(namespace: str) -> str:
     )
 
 
-def _check(request: Request, enforce: LevelVersion, server: int) -> None:
-    """Raise Denied for a Pod that violates what is enforced."""
-    pod = request.object
-    found = violations(enforce, pod["metadata"], pod["spec"], server)
-    if found:
-        said = ", ".join(map(str, found))
-        raise Forbidden(request, f"violates PodSecurity {quote(str(enforce))}: {said}")
+def _told(policy: LevelVersion, pod: Json, listers: Listers) -> str:
+    """What a Pod or template violates, behind the policy; "" for nothing."""
+    metadata = pod.get("metadata") or {}
+    found = violations(policy, metadata, pod["spec"], listers.release[1])
+    return f"{quote(str(policy))}: {', '.join(map(str, found))}" if found else ""
 
 
 def _reasons(enforce: LevelVersion, pod: Json, listers: Listers) -> Sequence[str]:
