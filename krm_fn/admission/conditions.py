@@ -85,7 +85,7 @@ def evaluate_one(expression: Expression, bound: Mapping[str, Any], pool: Pool) -
     return result._replace(parts=partial(parts_of, tuple(pool.recordings)))
 
 
-class Decision(NamedTuple):
+class ConditionDecision(NamedTuple):
     """Whether all conditions hold. `error` says why nobody can tell."""
 
     holds: bool
@@ -106,20 +106,22 @@ class MatchConditions:
         ]
         self._variables = variables
 
-    def decide(self, bindings: Mapping[str, Any], record: RuleTrace | None = None) -> Decision:
+    def decide(
+        self, bindings: Mapping[str, Any], record: RuleTrace | None = None
+    ) -> ConditionDecision:
         """Evaluate all; a false one decides, whatever errors there are.
 
         `record` takes each condition with its parts.
         """
         if not self.expressions:
-            return Decision(True)
+            return ConditionDecision(True)
         pool = Pool(CONDITIONS_COST, None if record is None else [])
         try:
             results = evaluate_all(self.expressions, self._variables, bindings, pool)
         except PoolError as error:
             if record is not None:
                 record.ask("matchConditions", error.message, None, field=_FIELD)
-            return Decision(False, error.message)
+            return ConditionDecision(False, error.message)
         if record is not None:
             for n, (expression, result) in enumerate(zip(self.expressions, results, strict=True)):
                 record.ask(
@@ -130,8 +132,8 @@ class MatchConditions:
                     parts=result.parts,
                 )
         if any(result.value is False for result in results):
-            return Decision(False)
+            return ConditionDecision(False)
         errors = list(dict.fromkeys(result.error for result in results if result.error))
         if not errors:
-            return Decision(True)
-        return Decision(False, errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
+            return ConditionDecision(True)
+        return ConditionDecision(False, errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")

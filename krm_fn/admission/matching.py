@@ -60,7 +60,7 @@ class Matched(NamedTuple):
         return f"{self.group}/{self.version}" if self.group else self.version
 
 
-class Answer(NamedTuple):
+class MatchResult(NamedTuple):
     """Whether constraints match; `matched` is None where they do not.
 
     `undecided` says why nobody can know; then nothing matched. `notes` say what was taken for
@@ -72,7 +72,7 @@ class Answer(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-_NO: Final = Answer()
+_NO: Final = MatchResult()
 
 
 def read_constraints(value: Mapping[str, Any]) -> Constraints:
@@ -131,7 +131,7 @@ def match(
     cluster: Cluster,
     record: RuleTrace | None = None,
     field: Path = (),
-) -> Answer:
+) -> MatchResult:
     """Whether a request is one that constraints are about.
 
     `record` takes each criterion as it is decided; `field` is where the constraints stand in the
@@ -154,11 +154,11 @@ def match(
     if record is not None:
         why.ask_rules(record, field, constraints, *excluded[:2], request, excluded=True)
     if excluded.matched is not None or excluded.undecided:
-        return Answer(undecided=excluded.undecided)
+        return MatchResult(undecided=excluded.undecided)
     if constraints.rules:
         answer = _by_rules(constraints.rules, constraints.exact, request, cluster)
     else:
-        answer = Answer(_asked(request))
+        answer = MatchResult(_asked(request))
     if record is not None:
         why.ask_rules(record, field, constraints, *answer[:2], request, excluded=False)
     if answer.matched is None:
@@ -167,10 +167,10 @@ def match(
         if isinstance(one, SelectorError):
             raise one
     if not by_labels:
-        return Answer(notes=(assumed,))
+        return MatchResult(notes=(assumed,))
     if isinstance(by_namespace, str):
-        return Answer(undecided=by_namespace)
-    return Answer(answer.matched, notes=(assumed,) if assumed else ())
+        return MatchResult(undecided=by_namespace)
+    return MatchResult(answer.matched, notes=(assumed,) if assumed else ())
 
 
 def _asked(request: Request) -> Matched:
@@ -246,11 +246,11 @@ def _labels(value: Json) -> Labels:
 
 def _by_rules(
     rules: Sequence[ResourceRule], exact: bool, request: Request, cluster: Cluster
-) -> Answer:
+) -> MatchResult:
     asked = _asked(request)
     for rule in rules:
         if _fits(rule, request, asked) and _named(rule, request.head.name):
-            return Answer(asked)
+            return MatchResult(asked)
     if exact or not rules:
         return _NO
     others = [one for one in equivalents(request.head, cluster) if one.matched != asked]
@@ -258,8 +258,8 @@ def _by_rules(
         for matched, converts in others:
             if _fits(rule, request, matched) and _named(rule, request.head.name):
                 if converts:
-                    return Answer(matched)
-                return Answer(undecided=_no_conversion(request.head, matched))
+                    return MatchResult(matched)
+                return MatchResult(undecided=_no_conversion(request.head, matched))
     return _NO
 
 

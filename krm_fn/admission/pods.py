@@ -29,7 +29,7 @@ _CONTROLLER_GIVES: Final = "a template cannot hold it; Pods get it from their co
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class PodTemplate:
     """One Pod template of an object: where it lies, and the Pod that would be made of it."""
 
     workload: Head
@@ -72,7 +72,7 @@ class Template:
         return (*self.path, *path) if inside else self.path
 
 
-def template_of(head: Head, value: Json, namespace: str, path: Path) -> Template | None:
+def template_of(head: Head, value: Json, namespace: str, path: Path) -> PodTemplate | None:
     """The template at a path of an object, with its Pod; None where there is none (any more)."""
     template = get(value, path)
     if type(template) is not dict:
@@ -87,7 +87,7 @@ def template_of(head: Head, value: Json, namespace: str, path: Path) -> Template
     metadata["ownerReferences"] = [{**owner, "controller": True}]
     pod: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
     if "spec" not in template:
-        return Template(head, path, pod, {})
+        return PodTemplate(head, path, pod, {})
     spec = template["spec"]
     volumes = get(spec, ("volumes",))
     claims: dict[str, Json] = {}
@@ -96,7 +96,7 @@ def template_of(head: Head, value: Json, namespace: str, path: Path) -> Template
         claims = {name: claim for name, claim in _claims(head, value) if name not in named}
         if claims:
             spec = with_at(spec, ("volumes",), [*(volumes or ()), *claims.values()])
-    return Template(head, path, {**pod, "spec": spec}, claims)
+    return PodTemplate(head, path, {**pod, "spec": spec}, claims)
 
 
 def _claims(head: Head, value: Json) -> Iterator[tuple[str, Json]]:
@@ -139,12 +139,12 @@ def admit_templates(
     return verdict
 
 
-def _admit_pod(chain: Chain, template: Template, cluster: Cluster) -> Verdict:
+def _admit_pod(chain: Chain, template: PodTemplate, cluster: Cluster) -> Verdict:
     subject = cluster.subject_of(template.head)
     return chain.admit(subject, template.pod, cluster, workload=template.workload)
 
 
-def _merged(verdict: Verdict, template: Template, pod: Verdict) -> Verdict:
+def _merged(verdict: Verdict, template: PodTemplate, pod: Verdict) -> Verdict:
     findings = _of_template(template, pod, verdict)
     changes: list[Change] = []
     lost: dict[Path, dict[RuleRef, None]] = {}
@@ -167,20 +167,20 @@ def _merged(verdict: Verdict, template: Template, pod: Verdict) -> Verdict:
     )
 
 
-def _placed_traces(template: Template, pod: Verdict) -> tuple[Trace, ...]:
+def _placed_traces(template: PodTemplate, pod: Verdict) -> tuple[Trace, ...]:
     for trace in pod.traces:
         trace.path = template.path
     return pod.traces
 
 
-def _of_template(template: Template, pod: Verdict, workload: Verdict) -> list[Finding]:
+def _of_template(template: PodTemplate, pod: Verdict, workload: Verdict) -> list[Finding]:
     """What is said of a Pod, without what decoding its workload has found there, too."""
     known = {finding.field for finding in workload.findings if not finding.rules}
     placed = [_placed(finding, template) for finding in pod.findings]
     return [one for one in placed if one.rules or one.field is None or one.field not in known]
 
 
-def _placed(finding: Finding, template: Template) -> Finding:
+def _placed(finding: Finding, template: PodTemplate) -> Finding:
     """The finding about a Pod as one about its template; what nobody knows has no place."""
     if finding.cause is Cause.UNDECIDED and not finding.field:
         return finding
@@ -237,7 +237,7 @@ def _kind_in_names(head: Head, extra: Places) -> str:
     return kind if head.group == first else f"{kind}.{head.group}"
 
 
-def _preview(template: Template, pod: Json, name: str) -> Json:
+def _preview(template: PodTemplate, pod: Json, name: str) -> Json:
     """An admitted Pod as an object to look at: named, and marked as not to be deployed."""
     head = template.workload
     metadata = pod.get("metadata")

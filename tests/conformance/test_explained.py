@@ -18,8 +18,7 @@ from formats import appmesh, policy, sidecarset
 from krm_fn.admission import Request, Response
 from krm_fn.admission.trace import Trace
 from krm_fn.dialects.appmesh.plugin import Injector
-from krm_fn.dialects.modrule.engine import Engine
-from krm_fn.dialects.modrule.engine import Outcome as EngineOutcome
+from krm_fn.dialects.modrule.engine import EngineOutcome, RuleEngine
 from krm_fn.dialects.sidecarset.plugin import Kruise
 from krm_fn.values import Json
 
@@ -42,10 +41,10 @@ def explaining(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "Request", traced_request)
     for plugin in (Injector, Kruise):
         monkeypatch.setattr(plugin, "admit", checked(plugin.admit))
-    run_rules = Engine.run
+    run_rules = RuleEngine.run
 
     def traced(
-        self: Engine, document: Json, namespace: str, trace: Trace | None = None
+        self: RuleEngine, document: Json, namespace: str, trace: Trace | None = None
     ) -> EngineOutcome:
         trace = Trace()
         outcome = run_rules(self, document, namespace, trace)
@@ -55,7 +54,7 @@ def explaining(monkeypatch: pytest.MonkeyPatch) -> None:
                 assert (record.failing is None) == (record.ref in outcome.matched)
         return outcome
 
-    monkeypatch.setattr(Engine, "run", traced)
+    monkeypatch.setattr(RuleEngine, "run", traced)
 
 
 def checked(admit: Callable[..., Response]) -> Callable[..., Response]:

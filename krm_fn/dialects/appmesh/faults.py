@@ -25,7 +25,7 @@ INJECT: Final = f"{PATCH}failed to inject sidecar: "
 RENDER: Final = f"{INJECT}failed to render sidecar patch template: "
 
 
-class Refused(Exception):
+class MeshRefusedError(Exception):
     """The webhook does not answer with a patch.
 
     Its text is `message`, which is SuperGloo's own, and behind a semicolon `hint`: what to do about

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from krm_fn.admission import Rule, RuleRef
-from krm_fn.dialects.appmesh.faults import CHECK_POD, Refused
+from krm_fn.dialects.appmesh.faults import CHECK_POD, MeshRefusedError
 from krm_fn.dialects.appmesh.messages import read_spec
 from krm_fn.errors import DecodeError
 from krm_fn.kube.podtemplates import controller_labels
@@ -85,7 +85,7 @@ class Mesh:
         return None if wanted is None else list(wanted.get("namespaces", ()))
 
     def matches(self, pod: Pod) -> bool:
-        """Whether a Pod gets the sidecar. Raises Refused."""
+        """Whether a Pod gets the sidecar. Raises MeshRefusedError."""
         kind, wanted = self._chosen()
         if kind == "":
             return False
@@ -94,7 +94,7 @@ class Mesh:
             raise self._refused(f"{what} selectors are currently unsupported by pod auto-injection")
         if wanted is None:
             message = f"SuperGloo's webhook crashes on a {kind} that is null, whatever the Pod"
-            raise Refused(message, (self.ref,), crashes=True)
+            raise MeshRefusedError(message, (self.ref,), crashes=True)
         if kind == "namespaceSelector":
             return pod.namespace in wanted.get("namespaces", ())
         return all(pod.labels.get(key) == value for key, value in self._counting())
@@ -110,9 +110,9 @@ class Mesh:
             raise self._refused(f"auto-injection enabled but no selector for mesh {where}")
         return next(iter(selector.items()), ("", None))
 
-    def _refused(self, reason: str) -> Refused:
+    def _refused(self, reason: str) -> MeshRefusedError:
         hint = "SuperGloo refuses every Pod of the cluster for this Mesh"
-        return Refused(CHECK_POD + reason, (self.ref,), hint)
+        return MeshRefusedError(CHECK_POD + reason, (self.ref,), hint)
 
     def unknown_labels(self, pod: Pod) -> tuple[str, ...]:
         """Labels that a match hangs on and that only a controller would give to the Pod."""

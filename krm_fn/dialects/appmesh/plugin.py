@@ -26,7 +26,7 @@ from krm_fn.admission import (
 from krm_fn.admission.coverage import scope_of_pods
 from krm_fn.admission.trace import Trace
 from krm_fn.config.options import OnRuleError
-from krm_fn.dialects.appmesh.faults import DATA, INJECT, PATCH, READ_POD, Refused
+from krm_fn.dialects.appmesh.faults import DATA, INJECT, PATCH, READ_POD, MeshRefusedError
 from krm_fn.dialects.appmesh.gotypes import read_pod
 from krm_fn.dialects.appmesh.meshes import REGIONS, SUPERGLOO, Mesh, Pod
 from krm_fn.dialects.appmesh.options import AppMeshOptions, DefaultPatch, OnDuplicate
@@ -77,7 +77,7 @@ class Injector:
         run = _Run(self, request, cluster)
         try:
             return run.response()
-        except Refused as refusal:
+        except MeshRefusedError as refusal:
             findings = (*run.findings, self._finding(refusal))
             return Response(findings=findings, matched=refusal.rules)
 
@@ -88,7 +88,7 @@ class Injector:
         asked = [ask_pod(trace.rule(mesh.ref), request) for mesh in self._meshes]
         return any(asked)
 
-    def _finding(self, refusal: Refused) -> Finding:
+    def _finding(self, refusal: MeshRefusedError) -> Finding:
         message, rules = str(refusal), refusal.rules
         if refusal.crashes and self._on_error is OnRuleError.AS_CLUSTER:
             message += "; a cluster takes the Pod without a sidecar"
@@ -144,7 +144,7 @@ class _Run:
             )
             names = " and ".join(f"{mesh.namespace}.{mesh.name}" for mesh in matching)
             refs = tuple(mesh.ref for mesh in matching)
-            raise Refused(PATCH + reason, refs, f"the Meshes are {names}")
+            raise MeshRefusedError(PATCH + reason, refs, f"the Meshes are {names}")
         if not matching:
             return Response(findings=tuple(self.findings))
         mesh = matching[0]
@@ -164,7 +164,7 @@ class _Run:
         try:
             pod = read_pod(self.request.object)
         except EvaluationError as error:
-            raise Refused(READ_POD + error.message) from None
+            raise MeshRefusedError(READ_POD + error.message) from None
         return Pod(
             get(pod, ("metadata", "namespace")) or self.request.namespace,
             get(pod, ("metadata", "labels")) or {},
@@ -205,12 +205,12 @@ class _Run:
         if len(data) != 1:
             where = f"{namespace}.{name} but found {len(data)}"
             reason = f"expected exactly 1 entry in config map {where}"
-            raise Refused(INJECT + reason, (mesh.ref,))
+            raise MeshRefusedError(INJECT + reason, (mesh.ref,))
         values = Values(mesh.name, node, ports, mesh.region)
         try:
             sidecars = self.plugin.patch(*data).sidecars(values)
         except PatchError as error:
-            raise Refused(str(error), (mesh.ref,)) from None
+            raise MeshRefusedError(str(error), (mesh.ref,)) from None
         self._check_names(mesh, pod, sidecars)
         return sidecars
 
@@ -227,7 +227,9 @@ class _Run:
         if found is None:
             ref = _proto_text(name, namespace)
             hint = self._missing(namespace, name)
-            raise Refused(f"{PATCH}failed to retrieve config map [{ref}]", (mesh.ref,), hint)
+            raise MeshRefusedError(
+                f"{PATCH}failed to retrieve config map [{ref}]", (mesh.ref,), hint
+            )
         return namespace, name, self._texts(mesh, found)
 
     def _texts(self, mesh: Mesh, config_map: Json) -> list[str]:
@@ -237,7 +239,7 @@ class _Run:
         if not all(type(text) is str for text in texts):
             name = get(config_map, ("metadata", "name"))
             message = f"the data of ConfigMap {name} is no map of texts; no cluster would take it"
-            raise Refused(message, (mesh.ref,))
+            raise MeshRefusedError(message, (mesh.ref,))
         return texts
 
     def _supergloo_namespace(self) -> str:
@@ -276,21 +278,23 @@ class _Run:
     def _check_region(self, mesh: Mesh) -> None:
         region = mesh.region
         if not region:
-            raise Refused(f"{DATA}mesh resource is missing required Region field", (mesh.ref,))
+            raise MeshRefusedError(
+                f"{DATA}mesh resource is missing required Region field", (mesh.ref,)
+            )
         if region not in REGIONS and region not in self.options.extra_regions:
             reason = (
                 f"AWS App Mesh is currently not available in [{region}]. Supported regions are: "
                 f"{REGIONS}"
             )
             hint = "appMesh.extraRegions allows others: SuperGloo knows those of 2019 only"
-            raise Refused(DATA + reason, (mesh.ref,), hint)
+            raise MeshRefusedError(DATA + reason, (mesh.ref,), hint)
 
     def _node(self, mesh: Mesh, pod: Pod) -> str | None:
         """The virtual node; None where only the Pod's controller would tell."""
         label = mesh.node_label
         if not label:
             reason = "mesh resource is missing required VirtualNodeLabel field"
-            raise Refused(DATA + reason, (mesh.ref,))
+            raise MeshRefusedError(DATA + reason, (mesh.ref,))
         if label in pod.labels:
             return pod.labels[label]
         if pod.of_template and controller_labels((label,)):
@@ -301,7 +305,7 @@ class _Run:
             self.findings.append(Finding(Cause.WARNING, False, message, (mesh.ref,)))
             return None
         reason = f"pod is missing required virtual node label {label}"
-        raise Refused(DATA + reason, (mesh.ref,))
+        raise MeshRefusedError(DATA + reason, (mesh.ref,))
 
     # ---------------------------------------------------------------------- what is there already
 
@@ -337,7 +341,7 @@ class _Run:
             "SuperGloo would add them again, and no Pod may have two containers of one name; "
             "appMesh.onDuplicate says what to do"
         )
-        raise Refused(message, (mesh.ref,), hint)
+        raise MeshRefusedError(message, (mesh.ref,), hint)
 
 
 def _compared(pod: Pod, sidecars: Sidecars) -> tuple[list[str], list[str]]:
@@ -369,7 +373,7 @@ def _ports(mesh: Mesh, pod: Pod) -> str:
                     f"{name} is a sidecar of OpenKruise, whose webhook comes before SuperGloo's in "
                     "a cluster, too; give it a port in the SidecarSet"
                 )
-            raise Refused(DATA + reason, (mesh.ref,), hint)
+            raise MeshRefusedError(DATA + reason, (mesh.ref,), hint)
     return _joined_ports(pod)
 
 
@@ -384,7 +388,7 @@ def _with_sidecars(pod: Json, sidecars: Sidecars, mesh: Mesh) -> Json:
         if injected is None:
             path = f"/spec/{field}"
             reason = f'jsonpatch add operation does not apply: doc is missing path: "{path}"'
-            raise Refused(reason, (mesh.ref,))
+            raise MeshRefusedError(reason, (mesh.ref,))
         injected[field] = [*(injected.get(field) or ()), *added]
     return {**pod, "spec": injected}
 

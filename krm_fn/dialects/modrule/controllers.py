@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from krm_fn.dialects.modrule.criteria import Criterion
+from krm_fn.dialects.modrule.criteria import MatchCriterion
 from krm_fn.dialects.modrule.rule import CompiledRule
 from krm_fn.errors import LimitError
 from krm_fn.kube.podtemplates import CONTROLLER_LABELS
@@ -21,7 +21,7 @@ class Asking:
     """The labels that a rule's selects name, and those of its criteria that name none."""
 
     labels: tuple[str, ...]
-    others: tuple[Criterion, ...]
+    others: tuple[MatchCriterion, ...]
 
     def unknown(self, document: Json) -> tuple[str, ...]:
         """The labels that a template lacks, where the rule hangs on them alone."""

@@ -18,7 +18,7 @@ from krm_fn.lang.select import UNDEFINED, Select, compile_select, format_text
 _MATCH_ANY: Final = ("Any", "")
 
 
-class Criterion:
+class MatchCriterion:
     """One compiled criterion."""
 
     __slots__ = ("_accepts", "_any", "item", "select")
@@ -76,7 +76,7 @@ class Criterion:
         return None
 
 
-def compile_criterion(item: MatchItem) -> Criterion:
+def compile_criterion(item: MatchItem) -> MatchCriterion:
     """Compile one item of `spec.match`. Raises CompileError."""
     select = compile_select(item.select)
     accepts: Callable[[str], bool] = _anything
@@ -87,7 +87,7 @@ def compile_criterion(item: MatchItem) -> Criterion:
         accepts = item.match_value.__eq__
     elif item.match_values:
         accepts = frozenset(item.match_values).__contains__
-    return Criterion(item, select, accepts)
+    return MatchCriterion(item, select, accepts)
 
 
 def _anything(_: str) -> bool:

@@ -14,12 +14,12 @@ from krm_fn.dialects.modrule.hints import hints
 from krm_fn.dialects.modrule.plugin import KubeMod, in_order
 from krm_fn.dialects.modrule.rule import (
     CompiledRule,
-    Problem,
+    RuleProblem,
     compile_rule,
     decisions,
     validate,
 )
-from krm_fn.dialects.modrule.scope import Scope
+from krm_fn.dialects.modrule.scope import ModRuleScope
 from krm_fn.dialects.modrule.spec import (
     DecodeError,
     ModRuleSpec,
@@ -78,13 +78,13 @@ def _compile_one(rule: Rule, context: CompileContext) -> CompiledRule | None:
     return compiled
 
 
-def _problems(spec: ModRuleSpec, loading: Iterable[Problem]) -> list[Problem]:
+def _problems(spec: ModRuleSpec, loading: Iterable[RuleProblem]) -> list[RuleProblem]:
     """What a rule is refused for, one problem a field: webhook and schema often say the same."""
     refused = validate(spec)
     if not refused:
         never = " (a cluster would store the rule and never use it)"
         loading = [problem._replace(message=problem.message + never) for problem in loading]
-    first: dict[str, Problem] = {}
+    first: dict[str, RuleProblem] = {}
     for problem in (*refused, *loading, *decisions(spec)):
         first.setdefault(problem.field, problem)
     return list(first.values())
@@ -98,10 +98,10 @@ def _path(field: str) -> Path:
     return tuple(int(index) if index else name for index, name in _STEP.findall(field))
 
 
-def read_scope(section: Section, default_namespace: str) -> Scope:
+def read_scope(section: Section, default_namespace: str) -> ModRuleScope:
     """The section `modRules`. Raises ConfigError."""
-    usual = Scope()
-    return Scope(
+    usual = ModRuleScope()
+    return ModRuleScope(
         section.string("clusterRulesNamespace") or usual.cluster_rules_namespace,
         default_namespace,
         frozenset(name.lower() for name in section.strings("targetResources")),

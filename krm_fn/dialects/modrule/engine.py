@@ -20,7 +20,7 @@ from krm_fn.admission import Cause, Finding, RuleRef, Step
 from krm_fn.admission.trace import RuleTrace, Trace
 from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.modrule.chance import Chance
-from krm_fn.dialects.modrule.lastapplied import Crash, LastApplied
+from krm_fn.dialects.modrule.lastapplied import CrashError, LastApplied
 from krm_fn.dialects.modrule.rule import CompiledOperation, CompiledRule
 from krm_fn.dialects.modrule.spec import PATCH
 from krm_fn.dialects.modrule.templates import Draw, message_variables, value_variables
@@ -34,7 +34,7 @@ _NO_CHANCE: Final = Chance()
 
 
 @dataclass(slots=True)
-class Outcome:
+class EngineOutcome:
     """What the rules made of a document, in KubeMod's form."""
 
     document: Json
@@ -69,7 +69,7 @@ def matches(rule: CompiledRule, document: Json, record: RuleTrace | None = None)
 
 def _tell(
     rule: CompiledRule,
-    outcome: Outcome,
+    outcome: EngineOutcome,
     operations: _Numbered,
     patched: Json | None,
     failure: str = "",
@@ -82,7 +82,7 @@ def _tell(
         tell_patch(record, rule, operations, outcome.document, patched, failure)
 
 
-class Engine:
+class RuleEngine:
     """The rules that are candidates for an object, in the order in which they apply."""
 
     def __init__(
@@ -97,13 +97,13 @@ class Engine:
         self._on_error = on_error
         self._chance = chance
 
-    def run(self, document: Json, namespace: str, trace: Trace | None = None) -> Outcome:
+    def run(self, document: Json, namespace: str, trace: Trace | None = None) -> EngineOutcome:
         """Take a document through the rules; it stays as it is. `trace` takes their criteria."""
-        outcome = Outcome(document, trace=trace)
+        outcome = EngineOutcome(document, trace=trace)
         try:
             self._patch(outcome, namespace)
-        except _Untouched as stop:
-            return Outcome(
+        except _UntouchedError as stop:
+            return EngineOutcome(
                 document,
                 findings=outcome.findings,
                 matched=outcome.matched,
@@ -118,7 +118,7 @@ class Engine:
 
     # ------------------------------------------------------------------------------- patching
 
-    def _patch(self, outcome: Outcome, namespace: str) -> None:
+    def _patch(self, outcome: EngineOutcome, namespace: str) -> None:
         last_applied = LastApplied(outcome.document)
         broken = ""
         for _, tier in groupby(self._patches, key=lambda rule: rule.spec.execution_tier):
@@ -134,13 +134,13 @@ class Engine:
                 outcome.findings += (_warning(rule, message) for message in warnings)
                 if broken:
                     # The working copy of KubeMod is gone; the next patch crashes it.
-                    raise _Untouched(broken)
+                    raise _UntouchedError(broken)
                 if not operations:
                     _tell(rule, outcome, [], outcome.document)
                 else:
                     broken = self._apply(rule, operations, last_applied, outcome)
         if broken and not last_applied.present:
-            raise _Untouched(broken)
+            raise _UntouchedError(broken)
         self._write_back(last_applied, outcome)
 
     def _apply(
@@ -148,7 +148,7 @@ class Engine:
         rule: CompiledRule,
         operations: _Numbered,
         last_applied: LastApplied,
-        outcome: Outcome,
+        outcome: EngineOutcome,
     ) -> str:
         """Apply one rule's operations; why the object then passes untouched in a cluster, or ""."""
         plain = [operation for _, operation in operations]
@@ -163,7 +163,7 @@ class Engine:
             return error.message if self._on_error is OnRuleError.AS_CLUSTER else ""
         try:
             trouble = last_applied.apply(plain)
-        except Crash as crash:
+        except CrashError as crash:
             self._crashed((rule.ref,), outcome, crash)
             return ""
         if trouble:
@@ -177,18 +177,18 @@ class Engine:
             outcome.steps.append(Step((rule.ref,), patched))
         return ""
 
-    def _write_back(self, last_applied: LastApplied, outcome: Outcome) -> None:
+    def _write_back(self, last_applied: LastApplied, outcome: EngineOutcome) -> None:
         rules = outcome.steps[-1].rules if outcome.steps else ()
         try:
             written = last_applied.write(outcome.document)
-        except Crash as crash:
+        except CrashError as crash:
             self._crashed(rules, outcome, crash)
             return
         if written is not outcome.document:
             outcome.document = written
             outcome.steps.append(Step(rules, written))
 
-    def _matches(self, rule: CompiledRule, outcome: Outcome) -> bool:
+    def _matches(self, rule: CompiledRule, outcome: EngineOutcome) -> bool:
         document = outcome.document
         work.spend(_MATCH * (1 + len(rule.criteria)))
         try:
@@ -211,7 +211,7 @@ class Engine:
     # ------------------------------------------------------------------------------- failures
 
     def _failed(
-        self, rule: CompiledRule, outcome: Outcome, message: str, *, apply: bool = False
+        self, rule: CompiledRule, outcome: EngineOutcome, message: str, *, apply: bool = False
     ) -> None:
         """A rule fails on an object: what that means is the options', and is said."""
         if self._on_error is OnRuleError.FAIL:
@@ -222,7 +222,9 @@ class Engine:
             effect = _PASSES if apply else "KubeMod skips the rule"
         outcome.findings.append(_warning(rule, f"{message}; {effect}"))
 
-    def _crashed(self, rules: tuple[RuleRef, ...], outcome: Outcome, crash: Crash) -> None:
+    def _crashed(
+        self, rules: tuple[RuleRef, ...], outcome: EngineOutcome, crash: CrashError
+    ) -> None:
         """KubeMod crashes: an error here, unless the options say otherwise."""
         if self._on_error is OnRuleError.FAIL:
             outcome.findings.append(Finding(Cause.FAILED, True, crash.message, rules))
@@ -232,7 +234,7 @@ class Engine:
         message = f"{crash.message}; {effect}"
         outcome.findings.append(Finding(Cause.WARNING, False, message, rules))
         if as_cluster:
-            raise _Untouched(crash.message)
+            raise _UntouchedError(crash.message)
 
 
 _MATCH: Final = 10
@@ -273,7 +275,7 @@ def _escape_hint(operations: Sequence[Operation]) -> str:
     return _ESCAPE_HINT if escaped else ""
 
 
-class _Untouched(Exception):
+class _UntouchedError(Exception):
     """KubeMod gives up on the object, and the API server admits it as it came."""
 
     def __init__(self, reason: str) -> None:
@@ -285,7 +287,7 @@ def _warning(rule: CompiledRule, message: str) -> Finding:
     return Finding(Cause.WARNING, False, message, (rule.ref,))
 
 
-def _reject(rule: CompiledRule, namespace: str, outcome: Outcome, chance: Chance) -> None:
+def _reject(rule: CompiledRule, namespace: str, outcome: EngineOutcome, chance: Chance) -> None:
     """Note a rejection. A message that cannot be rendered does not save the object.
 
     Without a message, or with an empty one, the finding is KubeMod's whole sentence.

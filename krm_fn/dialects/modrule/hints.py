@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from krm_fn.dialects.modrule.criteria import Criterion
+from krm_fn.dialects.modrule.criteria import MatchCriterion
 from krm_fn.dialects.modrule.keyparts import expand_key_parts
 from krm_fn.dialects.modrule.rule import CompiledOperation, CompiledRule
 from krm_fn.dialects.modrule.spec import ENGINE_ANNOTATION, JINJA2, MatchItem
@@ -63,7 +63,7 @@ def hints(rule: CompiledRule, every: bool = False) -> Iterator[Hint]:
 # ------------------------------------------------------------------------------------------ match
 
 
-def _criterion(criterion: Criterion) -> Iterator[str]:
+def _criterion(criterion: MatchCriterion) -> Iterator[str]:
     given = _given(criterion.item)
     if given and _is_boolean(criterion.select.node):
         yield f"the select gives true or false, which alone decides; {given[0]} is ignored"

@@ -23,7 +23,7 @@ from krm_fn.values import Json, get, with_at
 _ANNOTATIONS: Final = ("metadata", "annotations")
 
 
-class Crash(EvaluationError):
+class CrashError(EvaluationError):
     """KubeMod crashes here; the API server then lets the object pass as it is."""
 
 
@@ -43,19 +43,19 @@ class LastApplied:
     def apply(self, operations: Sequence[Operation]) -> str:
         """Patch the annotation as its object was; "" or the reason why it is left alone from now.
 
-        Raises Crash where KubeMod does.
+        Raises CrashError where KubeMod does.
         """
         if self._text is None:
             return ""
         if not self._text:
-            raise Crash(f"the annotation {LAST_APPLIED} is empty, on which KubeMod crashes")
+            raise CrashError(f"the annotation {LAST_APPLIED} is empty, on which KubeMod crashes")
         self._applied = True
         if self._broken:
             return ""
         try:
             document = _decode(self._text)
             patched = _apply(document, operations)
-        except Crash:
+        except CrashError:
             raise
         except EvaluationError as error:
             self._broken = True
@@ -70,7 +70,7 @@ class LastApplied:
             return document
         annotations = get(document, _ANNOTATIONS)
         if type(annotations) is not dict:
-            raise Crash(
+            raise CrashError(
                 f"the rules remove the annotations although {LAST_APPLIED} was among them, on "
                 "which KubeMod crashes"
             )
@@ -81,12 +81,12 @@ class LastApplied:
 
 
 def _apply(document: Any, operations: Sequence[Operation]) -> Any:
-    """Returns the patched annotation. Raises EvaluationError, and Crash where KubeMod does."""
+    """Returns the patched annotation. Raises EvaluationError, and CrashError where KubeMod does."""
     if document is not None:
         return apply_kubemod(document, operations)
     for operation in operations:
         if operation.op == "add":
-            raise Crash(f"the annotation {LAST_APPLIED} is null, on which KubeMod crashes")
+            raise CrashError(f"the annotation {LAST_APPLIED} is null, on which KubeMod crashes")
         if operation.op == "replace":
             raise EvaluationError("the annotation is null, where nothing can be replaced")
     return None  # removing nothing from nothing is fine

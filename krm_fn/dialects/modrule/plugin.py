@@ -28,10 +28,10 @@ from krm_fn.admission.coverage import RuleScope, there
 from krm_fn.admission.trace import Trace
 from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.modrule.controllers import Asking, asking
-from krm_fn.dialects.modrule.engine import Engine, matches
+from krm_fn.dialects.modrule.engine import RuleEngine, matches
 from krm_fn.dialects.modrule.form import SYNTHETIC_REFS, KubeModForm, references
 from krm_fn.dialects.modrule.rule import CompiledRule
-from krm_fn.dialects.modrule.scope import TARGET_KINDS, Scope, request_namespace
+from krm_fn.dialects.modrule.scope import TARGET_KINDS, ModRuleScope, request_namespace
 from krm_fn.values import Json
 from krm_fn.wire import Head
 
@@ -58,7 +58,9 @@ class KubeMod:
     phase = Phase.MUTATING_WEBHOOK
     order = ("kubemod-mutating-webhook-configuration", INVOCATION)
 
-    def __init__(self, rules: Sequence[CompiledRule], scope: Scope, on_error: OnRuleError) -> None:
+    def __init__(
+        self, rules: Sequence[CompiledRule], scope: ModRuleScope, on_error: OnRuleError
+    ) -> None:
         self.scope = scope
         self.on_error = on_error
         self._rules = [
@@ -67,7 +69,7 @@ class KubeMod:
         self._reads = {rule.ref: _references_of(rule) for rule in rules}
         self.prefilter = Prefilter(map(self._selection, self._rules))
         self._seen_by: dict[tuple[str, str], list[_Index]] = {}
-        self._engines: dict[tuple[CompiledRule, ...], Engine] = {}
+        self._engines: dict[tuple[CompiledRule, ...], RuleEngine] = {}
 
     def admit(
         self,
@@ -241,9 +243,9 @@ class KubeMod:
             ]
         return self._seen_by[key]
 
-    def _engine(self, candidates: tuple[CompiledRule, ...]) -> Engine:
+    def _engine(self, candidates: tuple[CompiledRule, ...]) -> RuleEngine:
         if candidates not in self._engines:
-            self._engines[candidates] = Engine(candidates, self.on_error, self.scope.chance)
+            self._engines[candidates] = RuleEngine(candidates, self.on_error, self.scope.chance)
         return self._engines[candidates]
 
 
@@ -266,7 +268,7 @@ def _references_of(rule: CompiledRule) -> frozenset[str]:
     return frozenset({"namespace", "node"} if "" in read else read)
 
 
-def in_order(rules: Sequence[CompiledRule], scope: Scope) -> list[CompiledRule]:
+def in_order(rules: Sequence[CompiledRule], scope: ModRuleScope) -> list[CompiledRule]:
     """Rules in the order in which a restarted operator most likely has them.
 
     Those for the cluster first, then by namespace and name; within a tier that order applies.
@@ -284,7 +286,7 @@ def in_order(rules: Sequence[CompiledRule], scope: Scope) -> list[CompiledRule]:
 class _Seen:
     """The namespaces that a rule is a candidate in."""
 
-    def __init__(self, scope: Scope, rule: CompiledRule) -> None:
+    def __init__(self, scope: ModRuleScope, rule: CompiledRule) -> None:
         self._scope = scope
         self._rule = rule
         self._known: dict[str, bool] = {}

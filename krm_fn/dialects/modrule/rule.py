@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from krm_fn.admission import RuleRef
-from krm_fn.dialects.modrule.criteria import Criterion, compile_criterion
+from krm_fn.dialects.modrule.criteria import MatchCriterion, compile_criterion
 from krm_fn.dialects.modrule.spec import PATCH, REJECT, MatchItem, ModRuleSpec, PatchItem
 from krm_fn.dialects.modrule.templates import Text, compile_text, compile_value
 from krm_fn.dialects.modrule.value import read_value
@@ -27,7 +27,7 @@ _OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE")
 _NO_VALUE: Final = "null"
 
 
-class Problem(NamedTuple):
+class RuleProblem(NamedTuple):
     """What is wrong with a field, and who says so.
 
     `stage`: `webhook` (KubeMod's validation), `schema` (its CRD), `load` (its rule store, which
@@ -60,7 +60,7 @@ class CompiledRule:
 
     ref: RuleRef
     spec: ModRuleSpec
-    criteria: tuple[Criterion, ...]
+    criteria: tuple[MatchCriterion, ...]
     operations: tuple[CompiledOperation, ...]
     message: Text | None
     namespace_regex: Regex | None
@@ -80,30 +80,30 @@ class CompiledRule:
         return texts
 
 
-def validate(spec: ModRuleSpec) -> list[Problem]:
+def validate(spec: ModRuleSpec) -> list[RuleProblem]:
     """What KubeMod's webhook and its CRD have against a rule; empty if they take it."""
     return [*_webhook(spec), *_schema(spec)]
 
 
-def load_problems(spec: ModRuleSpec) -> list[Problem]:
+def load_problems(spec: ModRuleSpec) -> list[RuleProblem]:
     """What keeps KubeMod's rule store from loading a rule."""
-    problems: list[Problem] = []
+    problems: list[RuleProblem] = []
     _compile(spec, problems)
     return problems
 
 
-def decisions(spec: ModRuleSpec) -> list[Problem]:
+def decisions(spec: ModRuleSpec) -> list[RuleProblem]:
     """What this project refuses although KubeMod takes it: paths that it would mangle."""
     return [
-        Problem(f"spec.patch[{n}].path", "decision", "path", message)
+        RuleProblem(f"spec.patch[{n}].path", "decision", "path", message)
         for n, item in enumerate(spec.patch)
         for message in _path_problems(item)
     ]
 
 
-def compile_rule(ref: RuleRef, spec: ModRuleSpec) -> CompiledRule | list[Problem]:
+def compile_rule(ref: RuleRef, spec: ModRuleSpec) -> CompiledRule | list[RuleProblem]:
     """Compile a rule that validates; the problems where it does not load."""
-    problems: list[Problem] = []
+    problems: list[RuleProblem] = []
     criteria, operations, message, regex = _compile(spec, problems)
     if problems:
         return problems
@@ -113,7 +113,7 @@ def compile_rule(ref: RuleRef, spec: ModRuleSpec) -> CompiledRule | list[Problem
 # ------------------------------------------------------------------------------------- validation
 
 
-def _webhook(spec: ModRuleSpec) -> Iterator[Problem]:
+def _webhook(spec: ModRuleSpec) -> Iterator[RuleProblem]:
     if spec.type not in (PATCH, REJECT):
         wanted = did_you_mean(spec.type, (PATCH, REJECT)) or "; use Patch or Reject"
         yield _invalid("spec.type", f"unrecognized ModRule type {spec.type!r}{wanted}")
@@ -122,7 +122,7 @@ def _webhook(spec: ModRuleSpec) -> Iterator[Problem]:
             "spec.patch", "field 'patch' should be present only for ModRules of type Patch"
         )
     if spec.type == PATCH and not spec.patch:
-        yield Problem(
+        yield RuleProblem(
             "spec.patch",
             "webhook",
             "FieldValueRequired",
@@ -152,7 +152,7 @@ def _webhook(spec: ModRuleSpec) -> Iterator[Problem]:
         )
 
 
-def _webhook_match(item: MatchItem, field: str) -> Iterator[Problem]:
+def _webhook_match(item: MatchItem, field: str) -> Iterator[RuleProblem]:
     if not item.select:
         yield _invalid(f"{field}.select", "spec.match[].select in body must be non-empty string")
     else:
@@ -165,30 +165,30 @@ def _webhook_match(item: MatchItem, field: str) -> Iterator[Problem]:
         )
 
 
-def _webhook_patch(item: PatchItem, field: str, engine: str) -> Iterator[Problem]:
+def _webhook_patch(item: PatchItem, field: str, engine: str) -> Iterator[RuleProblem]:
     if item.value is not None:
         yield from _fails(f"{field}.value", compile_value, item.value, item.path, engine)
         if item.select:
             yield from _fails(f"{field}.select", compile_select, item.select)
 
 
-def _fails(field: str, compile_it: Any, *arguments: str) -> Iterator[Problem]:
+def _fails(field: str, compile_it: Any, *arguments: str) -> Iterator[RuleProblem]:
     try:
         compile_it(*arguments)
     except CompileError as error:
         yield _invalid(field, error.message)
 
 
-def _invalid(field: str, message: str) -> Problem:
-    return Problem(field, "webhook", "FieldValueInvalid", message)
+def _invalid(field: str, message: str) -> RuleProblem:
+    return RuleProblem(field, "webhook", "FieldValueInvalid", message)
 
 
-def _schema(spec: ModRuleSpec) -> Iterator[Problem]:
+def _schema(spec: ModRuleSpec) -> Iterator[RuleProblem]:
     if spec.match is None:
-        yield Problem("spec.match", "schema", "type", "Required value: a list of criteria")
+        yield RuleProblem("spec.match", "schema", "type", "Required value: a list of criteria")
     elif not spec.match:
         message = "spec.match in body should have at least 1 items"
-        yield Problem("spec.match", "schema", "too_few_items", message)
+        yield RuleProblem("spec.match", "schema", "too_few_items", message)
     if spec.type not in (PATCH, REJECT):
         yield _unsupported("spec.type", spec.type, (PATCH, REJECT))
     for n, item in enumerate(spec.match or ()):
@@ -202,10 +202,10 @@ def _schema(spec: ModRuleSpec) -> Iterator[Problem]:
             yield _unsupported(f"spec.admissionOperations[{n}]", operation, _OPERATIONS)
 
 
-def _unsupported(field: str, value: str, known: tuple[str, ...]) -> Problem:
+def _unsupported(field: str, value: str, known: tuple[str, ...]) -> RuleProblem:
     supported = ", ".join(f'"{word}"' for word in sorted(known))
     message = f'Unsupported value: "{value}": supported values: {supported}'
-    return Problem(field, "schema", "enum", message)
+    return RuleProblem(field, "schema", "enum", message)
 
 
 def _path_problems(item: PatchItem) -> Iterator[str]:
@@ -220,17 +220,17 @@ def _path_problems(item: PatchItem) -> Iterator[str]:
 
 # ---------------------------------------------------------------------------------------- loading
 
-_Parts = tuple[list[Criterion], list[CompiledOperation], Text | None, Regex | None]
+_Parts = tuple[list[MatchCriterion], list[CompiledOperation], Text | None, Regex | None]
 
 
-def _compile(spec: ModRuleSpec, problems: list[Problem]) -> _Parts:
+def _compile(spec: ModRuleSpec, problems: list[RuleProblem]) -> _Parts:
     regex: Regex | None = None
     if spec.target_namespace_regex:
         try:
             regex = compile_regex(spec.target_namespace_regex)
         except CompileError as error:
             problems.append(_unloadable("spec.targetNamespaceRegex", error.message))
-    criteria: list[Criterion] = []
+    criteria: list[MatchCriterion] = []
     for n, item in enumerate(spec.match or ()):
         try:
             criteria.append(compile_criterion(item))
@@ -262,7 +262,7 @@ def _criterion_field(item: MatchItem, field: str) -> str:
 
 
 def _compile_operation(
-    item: PatchItem, field: str, engine: str, problems: list[Problem]
+    item: PatchItem, field: str, engine: str, problems: list[RuleProblem]
 ) -> Iterator[CompiledOperation]:
     fan_out: FanOut | None = None
     before = len(problems)
@@ -289,8 +289,8 @@ def _compile_operation(
         yield CompiledOperation(item, fan_out, template)
 
 
-def _unloadable(field: str, message: str) -> Problem:
+def _unloadable(field: str, message: str) -> RuleProblem:
     for word in ("break", "continue"):
         if f"in {{{{{word}}}}}" in message:
             message += f"; write {{{{{word}}}}} without spaces, as KubeMod's engine wants it"
-    return Problem(field, "load", "compile", message)
+    return RuleProblem(field, "load", "compile", message)

@@ -50,7 +50,7 @@ A custom resource that has one of these plurals has the kind, too, as everybody 
 IGNORE_LABEL: Final = "admission.kubemod.io/ignore"
 
 
-class Scope(NamedTuple):
+class ModRuleScope(NamedTuple):
     """Where rules apply: the section `modRules` of the configuration."""
 
     cluster_rules_namespace: str = "kubemod-system"

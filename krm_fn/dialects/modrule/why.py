@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from krm_fn.admission import Cluster, Request
 from krm_fn.admission.trace import Part, RuleTrace
-from krm_fn.dialects.modrule.criteria import Criterion
+from krm_fn.dialects.modrule.criteria import MatchCriterion
 from krm_fn.dialects.modrule.rule import CompiledOperation, CompiledRule
-from krm_fn.dialects.modrule.scope import IGNORE_LABEL, Scope, request_namespace
+from krm_fn.dialects.modrule.scope import IGNORE_LABEL, ModRuleScope, request_namespace
 from krm_fn.dialects.modrule.spec import MatchItem
 from krm_fn.errors import EvaluationError, did_you_mean
 from krm_fn.lang.go.regexp import compile_regex
@@ -26,7 +26,7 @@ _VALUES: Final = 5
 
 
 def ask_scope(
-    record: RuleTrace, scope: Scope, rule: CompiledRule, request: Request, cluster: Cluster
+    record: RuleTrace, scope: ModRuleScope, rule: CompiledRule, request: Request, cluster: Cluster
 ) -> bool:
     """Record whether a rule is asked about an object at all: webhook, namespace, operation."""
     head, namespace = request.head, request.namespace
@@ -59,7 +59,9 @@ def ask_scope(
     )
 
 
-def _ask_namespace(record: RuleTrace, scope: Scope, rule: CompiledRule, namespace: str) -> bool:
+def _ask_namespace(
+    record: RuleTrace, scope: ModRuleScope, rule: CompiledRule, namespace: str
+) -> bool:
     home = scope.namespace_of(rule)
     held = scope.sees(rule, namespace)
     hint = ""
@@ -80,7 +82,9 @@ def _ask_namespace(record: RuleTrace, scope: Scope, rule: CompiledRule, namespac
     return record.ask(wants, namespace or "(cluster-scoped)", held, field=field, hint=hint)
 
 
-def ask_match(record: RuleTrace, n: int, criterion: Criterion, document: Any, held: bool) -> None:
+def ask_match(
+    record: RuleTrace, n: int, criterion: MatchCriterion, document: Any, held: bool
+) -> None:
     """Record one item of spec.match: what its select selected, and what that was compared with."""
     item = criterion.item
     traces = trace_paths(criterion.select.node, document)
@@ -110,7 +114,7 @@ def _wants(item: MatchItem) -> str:
     return f"not: {text}" if item.negate else text
 
 
-def _saw(criterion: Criterion, traces: Sequence[PathTrace], document: Any) -> str:
+def _saw(criterion: MatchCriterion, traces: Sequence[PathTrace], document: Any) -> str:
     """The values that the select gave, at most five of them and a count."""
     try:
         value = criterion.select.evaluate(document)
@@ -127,7 +131,7 @@ def _saw(criterion: Criterion, traces: Sequence[PathTrace], document: Any) -> st
     return ", ".join(values[:_VALUES]) + more
 
 
-def _hint(criterion: Criterion, traces: Sequence[PathTrace], document: Any) -> str:
+def _hint(criterion: MatchCriterion, traces: Sequence[PathTrace], document: Any) -> str:
     """What the author may have meant."""
     item = criterion.item
     if not traces:

@@ -41,24 +41,24 @@ class Denial(NamedTuple):
         )
 
 
-class Refused(Exception):
+class MutationRefusedError(Exception):
     """The request ends here, whatever the failurePolicy."""
 
     def __init__(self, denial: Denial) -> None:
         super().__init__(denial.message)
         self.denial = denial
 
-    def by(self, *rules: RuleRef) -> Refused:
+    def by(self, *rules: RuleRef) -> MutationRefusedError:
         """The same, coming from rules."""
-        return Refused(self.denial._replace(rules=rules))
+        return MutationRefusedError(self.denial._replace(rules=rules))
 
 
-def internal_error(message: str) -> Refused:
+def internal_error(message: str) -> MutationRefusedError:
     """An error of the API server itself: 500."""
     text = f"Internal error occurred: {message}"
-    return Refused(Denial(text, "InternalError", 500, (Because(message),)))
+    return MutationRefusedError(Denial(text, "InternalError", 500, (Because(message),)))
 
 
-def unavailable(message: str) -> Refused:
+def unavailable(message: str) -> MutationRefusedError:
     """Something is not there yet: 503."""
-    return Refused(Denial(message, "ServiceUnavailable", 503))
+    return MutationRefusedError(Denial(message, "ServiceUnavailable", 503))

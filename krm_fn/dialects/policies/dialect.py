@@ -32,7 +32,7 @@ from krm_fn.dialects.policies.spec import (
 from krm_fn.dialects.policies.validating import ValidatingPolicies
 from krm_fn.dialects.policies.validation import (
     STATIC_AT_ALL,
-    Problem,
+    FieldProblem,
     of_binding,
     of_name,
     of_policy,
@@ -121,19 +121,19 @@ class _Reading:
         try:
             decoded = _TYPED.typed(value)
         except DecodeError as error:
-            self._refuse(rule, [Problem(error.path, error.message, whole=True)])
+            self._refuse(rule, [FieldProblem(error.path, error.message, whole=True)])
             return None
         schema = _SCHEMAS.kind(VERSION, rule.ref.kind)
         assert schema is not None
         for finding in unknown_fields(value, schema.struct):
             if rule.static:
-                self._refuse(rule, [Problem(finding.path, finding.message, whole=True)])
+                self._refuse(rule, [FieldProblem(finding.path, finding.message, whole=True)])
                 continue
             message = f"{finding.message}, which a cluster drops or refuses"
             self.report.warning(rule, message, finding.path)
         return decoded
 
-    def _refuse(self, rule: Rule, problems: Iterable[Problem]) -> None:
+    def _refuse(self, rule: Rule, problems: Iterable[FieldProblem]) -> None:
         for problem in problems:
             self._errors += 1
             self.report.error(rule, _text(problem), problem.path)
@@ -143,7 +143,7 @@ class _Reading:
         rules = {policy.ref: rule for rule, policy in self.policies}
         for plugin in plugins:
             for ref, path, message in plugin.compile_errors():
-                self._refuse(rules[ref], [Problem(path, message)])
+                self._refuse(rules[ref], [FieldProblem(path, message)])
 
     def bound(self) -> list[tuple[Policy, list[Binding]]]:
         """Each policy with its bindings; one that has none is inactive, and reported."""
@@ -162,7 +162,7 @@ class _Reading:
                 continue
             if source.static:
                 message = f"{binding.policy_name} is not among the static manifests"
-                self._refuse(source, [Problem(("spec", "policyName"), message)])
+                self._refuse(source, [FieldProblem(("spec", "policyName"), message)])
                 continue
             message = f"names the policy {binding.policy_name}, which is not among the rules"
             self.report.report(Cause.NOTE, message, binding.ref)
@@ -237,7 +237,7 @@ _MESSAGE: Final = 5_000
 """Characters of what is wrong: each of a hundred errors shows the line that it is in."""
 
 
-def _text(problem: Problem) -> str:
+def _text(problem: FieldProblem) -> str:
     message = problem.message
     if len(message) > _MESSAGE:
         message = f"{message[:_MESSAGE]}... {len(message) - _MESSAGE:,} more characters"

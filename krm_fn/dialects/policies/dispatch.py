@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from krm_fn import work
 from krm_fn.admission import Cluster, Request, RuleRef
-from krm_fn.admission.matching import Answer, Constraints, Matched, match, own_namespace
+from krm_fn.admission.matching import Constraints, Matched, MatchResult, match, own_namespace
 from krm_fn.admission.trace import RuleTrace
 from krm_fn.dialects.policies.patching import as_json
 from krm_fn.dialects.policies.spec import DENY, GROUP, Binding, ParamKind, ParamRef, Policy
@@ -183,7 +183,7 @@ class Dispatcher:
                 own = RuleTrace(binding.ref)
                 records.append((binding, own))
             try:
-                narrowed = Answer(matched)
+                narrowed = MatchResult(matched)
                 if binding.constraints is not None:
                     narrowed = _match(binding.constraints, request, cluster, own, _RESOURCES)
                 found += _said(policy, narrowed)
@@ -352,14 +352,14 @@ def _match(
     cluster: Cluster,
     record: RuleTrace | None,
     field: Path = _CONSTRAINTS,
-) -> Answer:
+) -> MatchResult:
     try:
         return match(constraints, request, cluster, record, field)
     except SelectorError as error:
         raise ConfigurationError(f"Internal error occurred: {error.message}") from None
 
 
-def _said(policy: Policy, answer: Answer) -> Iterator[Found]:
+def _said(policy: Policy, answer: MatchResult) -> Iterator[Found]:
     if answer.undecided:
         yield Undecided(policy, answer.undecided)
     for note in answer.notes:

@@ -42,7 +42,7 @@ class Applies(NamedTuple):
     ignored: str = ""
 
 
-class Compiled:
+class CompiledPolicy:
     """What both kinds of policies have: variables and conditions, and the environment of others."""
 
     def __init__(self, policy: Policy, version: tuple[int, int]) -> None:
@@ -194,7 +194,7 @@ class EvaluationContext:
         return not request.namespace or self._cluster.namespace(request.namespace).complete
 
     def bindings(
-        self, invocation: Invocation, compiled: Compiled, schemas: Schemas
+        self, invocation: Invocation, compiled: CompiledPolicy, schemas: Schemas
     ) -> dict[str, Any]:
         """What an expression sees, without `object`. Conditions see no namespaceObject."""
         namespace = self.namespace() if compiled.reads_namespace else None
@@ -206,7 +206,7 @@ class EvaluationContext:
         }
 
     def condition_bindings(
-        self, invocation: Invocation, compiled: Compiled, schemas: Schemas
+        self, invocation: Invocation, compiled: CompiledPolicy, schemas: Schemas
     ) -> dict[str, Any]:
         """What conditions see, without `object`."""
         return {
@@ -216,7 +216,7 @@ class EvaluationContext:
             **self._authorizer(compiled),
         }
 
-    def _authorizer(self, compiled: Compiled) -> dict[str, Any]:
+    def _authorizer(self, compiled: CompiledPolicy) -> dict[str, Any]:
         if not compiled.reads_authorizer:
             return {}
         return authorizer_bindings(self._answers, self.request)

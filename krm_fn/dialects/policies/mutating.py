@@ -25,23 +25,20 @@ from krm_fn.admission import (
     Step,
 )
 from krm_fn.admission.matching import Matched, ResourcePrefilter
-from krm_fn.admission.trace import RuleTrace
 from krm_fn.dialects.policies.common import (
     Settings,
     ignored_error,
     scopes_of,
     undecided_namespace,
 )
-from krm_fn.dialects.policies.denial import Because, Denial, Refused, internal_error
+from krm_fn.dialects.policies.denial import Because, Denial, MutationRefusedError, internal_error
 from krm_fn.dialects.policies.dispatch import (
     Dispatcher,
     Invocation,
-    Misconfiguration,
-    Noted,
-    Undecided,
     is_excluded,
 )
-from krm_fn.dialects.policies.expressions import Compiled, Copy, EvaluationContext
+from krm_fn.dialects.policies.evaluation import PolicyEvaluation, PolicyOutcome
+from krm_fn.dialects.policies.expressions import CompiledPolicy, Copy, EvaluationContext
 from krm_fn.dialects.policies.hints import hinted
 from krm_fn.dialects.policies.patching import Changed, Objects, as_json
 from krm_fn.dialects.policies.spec import APPLY, IF_NEEDED, IGNORE, Binding, Mutation, Policy
@@ -62,7 +59,9 @@ There is one if anything changed the object, be it a policy or a webhook.
 class Mutator:
     """One mutation, compiled."""
 
-    def __init__(self, policy: Policy, index: int, mutation: Mutation, compiled: Compiled) -> None:
+    def __init__(
+        self, policy: Policy, index: int, mutation: Mutation, compiled: CompiledPolicy
+    ) -> None:
         self.ref = replace(policy.ref, part=f"spec.mutations[{index}]")
         part = "applyConfiguration" if mutation.patch_type == APPLY else "jsonPatch"
         self.path: Path = ("spec", "mutations", index, part, "expression")
@@ -85,7 +84,8 @@ class Mutator:
     ) -> Changed:
         """The object after this mutation; `recordings` take the values of its parts.
 
-        Raises EvaluationError for what failurePolicy covers, and Refused for what it does not.
+        Raises EvaluationError for what failurePolicy covers, MutationRefusedError for what it
+        does not.
         """
         objects.check_known(live)
         if isinstance(self.program, CompileError):
@@ -122,7 +122,7 @@ def _effect(before: Json, after: Json) -> str:
     return "; ".join(shown) + ("; ..." if len(edits) > _EDITS else "")
 
 
-class _Policy(Compiled):
+class _Policy(CompiledPolicy):
     """A policy with its mutators, of which there may be too few."""
 
     def __init__(self, policy: Policy, version: tuple[int, int]) -> None:
@@ -134,8 +134,8 @@ class _Policy(Compiled):
         ]
 
 
-@dataclass(slots=True)
-class Outcome:
+@dataclass(slots=True, kw_only=True)
+class MutationOutcome(PolicyOutcome):
     """What one pass of the policies came to."""
 
     object: Json
@@ -143,12 +143,8 @@ class Outcome:
     """The object without the defaults of what policies added."""
     steps: list[Step] = field(default_factory=list)
     denial: Denial | None = None
-    findings: list[Finding] = field(default_factory=list)
-    """What there is to say besides the denial."""
     reinvocable: set[str] = field(default_factory=set)
     dirty: bool = False
-    matched: dict[RuleRef, None] = field(default_factory=dict)
-    """The policies whose conditions held."""
 
 
 class MutatingPolicies:
@@ -203,7 +199,7 @@ class MutatingPolicies:
         )
 
     def _in_another_order(
-        self, request: Request, cluster: Cluster, outcome: Outcome
+        self, request: Request, cluster: Cluster, outcome: MutationOutcome
     ) -> Iterator[Finding]:
         """A warning where policies in the reverse order make another object."""
         reverse = self.evaluate(request, cluster, reverse=True)
@@ -222,14 +218,14 @@ class MutatingPolicies:
         only: frozenset[str] | None = None,
         *,
         reverse: bool = False,
-    ) -> Outcome:
+    ) -> MutationOutcome:
         """One pass over all policies, or over them in `reverse`; `only` as in `admit`."""
         if is_excluded(request) or request.operation is Operation.DELETE:
-            return Outcome(request.object, request.object)
+            return MutationOutcome(object=request.object, lean=request.object)
         run = _Pass(self, request, cluster, only, reverse=reverse)
         try:
             run.run()
-        except Refused as refused:
+        except MutationRefusedError as refused:
             run.outcome.denial = refused.denial
             run.outcome.object = run.outcome.lean = request.object
             run.outcome.steps = []
@@ -251,8 +247,10 @@ class MutatingPolicies:
                     yield compiled.policy.ref, mutator.path, mutator.program.message
 
 
-class _Pass:
+class _Pass(PolicyEvaluation):
     """The state of one pass over the policies."""
+
+    outcome: MutationOutcome
 
     def __init__(
         self,
@@ -263,43 +261,29 @@ class _Pass:
         *,
         reverse: bool,
     ) -> None:
+        super().__init__(plugin._settings, request, cluster)
         self.reverse = reverse
         self.plugin = plugin
-        self.settings = plugin._settings
-        self.request = request
-        self.cluster = cluster
         self.only = only
-        self.outcome = Outcome(request.object, request.object)
+        self.outcome = MutationOutcome(object=request.object, lean=request.object)
         self.copies: dict[Matched, Copy] = {}
         self.steps: dict[Matched, list[Step]] = {}
         self.last: Copy | None = None
         self.errors: list[tuple[Policy, Because, str]] = []
+        self.invocations: list[Invocation] = []
 
     def run(self) -> None:
-        invocations: list[Invocation] = []
-        for found in self.plugin._dispatcher.find(self.request, self.cluster):
-            match found:
-                case Invocation():
-                    invocations.append(found)
-                case Misconfiguration(policy, binding, message):
-                    self.misconfigured(policy, binding, message)
-                case Undecided(policy, why):
-                    self.outcome.matched[policy.ref] = None
-                    self.tell(Cause.UNDECIDED, policy, why)
-                case Noted(policy, what):
-                    self.tell(Cause.WARNING, policy, what)
-        context = EvaluationContext(
-            self.request,
-            self.cluster,
-            self.settings.typed,
-            self.settings.authorizer,
-            in_place=self.settings.in_place,
-        )
-        for invocation in reversed(invocations) if self.reverse else invocations:
-            self.invocation(invocation, context)
+        """All matches are decided on the object as it comes, before any policy changes it."""
+        self.dispatch(self.plugin._dispatcher)
+        context = self.context()
+        for invocation in reversed(self.invocations) if self.reverse else self.invocations:
+            self.evaluate(invocation, context)
         self.finish()
 
-    def invocation(self, invocation: Invocation, context: EvaluationContext) -> None:
+    def invoke(self, invocation: Invocation) -> None:
+        self.invocations.append(invocation)
+
+    def evaluate(self, invocation: Invocation, context: EvaluationContext) -> None:
         policy = invocation.policy
         compiled = self.plugin._compiled[policy.name]
         if len(compiled.mutators) != len(policy.mutations):
@@ -339,7 +323,7 @@ class _Pass:
                 self.tell_effect(policy, mutator, f"failed: {error.message}", recordings)
                 self.failed(invocation, error.message)
                 continue
-            except Refused as refused:
+            except MutationRefusedError as refused:
                 self.tell_effect(policy, mutator, f"refused: {refused}", recordings)
                 raise refused.by(mutator.ref) from None
             if recordings is not None:
@@ -351,10 +335,6 @@ class _Pass:
             copy.set(after.object, lean)
         if policy.reinvocation == IF_NEEDED:
             self.outcome.reinvocable.add(invocation.key)
-
-    def record(self, policy: Policy) -> RuleTrace | None:
-        """What takes the criteria of a policy, where somebody asks."""
-        return None if self.request.trace is None else self.request.trace.rule(policy.ref)
 
     def tell_effect(
         self, policy: Policy, mutator: Mutator, effect: str, recordings: list[Recording] | None
@@ -419,9 +399,3 @@ class _Pass:
                 f"configure binding: {message}"
             )
         self.errors.append((policy, Because(text, (policy.ref,)), "Forbidden"))
-
-    def tell(self, cause: Cause, policy: Policy, message: str) -> None:
-        self.outcome.findings.append(Finding(cause, False, message, (policy.ref,)))
-
-
-__all__ = ["CONDITIONS", "MutatingPolicies", "Outcome"]

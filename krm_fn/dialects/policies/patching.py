@@ -69,7 +69,7 @@ class Objects:
         self._atoms: dict[tuple[str, str], Atom | None] = {}
 
     def check_known(self, value: Json) -> None:
-        """Raise Refused where nobody knows the schema of an object's kind."""
+        """Raise MutationRefusedError where nobody knows the schema of an object's kind."""
         if self._atom(value) is None:
             raise unavailable(
                 f"Resource kind {gvk_text(value)} not found. There can be a delay between when "
@@ -102,7 +102,8 @@ class Objects:
     def patch(self, live: Json, operations: Iterable[Mapping[str, Any]]) -> Changed:
         """The object after a JSON patch; the object itself where a `test` of it fails.
 
-        Raises EvaluationError, and Refused for a result that the kind's type cannot hold.
+        Raises EvaluationError, and MutationRefusedError for a result that does not fit the type of
+        the kind.
         """
         schema = self._schema(live)
         document = live if schema is not None else as_json(live)
@@ -204,7 +205,7 @@ _ANONYMOUS: Final = (
 
 
 def _check_kind(patched: Any) -> None:
-    """Raise Refused for what has no apiVersion and kind that could be read."""
+    """Raise MutationRefusedError for what has no apiVersion and kind that could be read."""
     text = "couldn't get version/kind; json parse error: json: cannot unmarshal"
     if patched is None:
         return

@@ -32,12 +32,10 @@ from krm_fn.dialects.policies.denial import Because, Denial
 from krm_fn.dialects.policies.dispatch import (
     Dispatcher,
     Invocation,
-    Misconfiguration,
-    Noted,
-    Undecided,
     is_excluded,
 )
-from krm_fn.dialects.policies.expressions import Compiled, Copy, EvaluationContext
+from krm_fn.dialects.policies.evaluation import PolicyEvaluation, PolicyOutcome
+from krm_fn.dialects.policies.expressions import CompiledPolicy, Copy
 from krm_fn.dialects.policies.hints import hinted
 from krm_fn.dialects.policies.spec import FAIL, IGNORE, SPACE, Binding, Policy, Validation
 from krm_fn.errors import CompileError
@@ -68,7 +66,7 @@ class Judgement(NamedTuple):
 _FINE: Final = Judgement("")
 
 
-class Verdict(NamedTuple):
+class PolicyVerdict(NamedTuple):
     """What a policy says of one object; `annotations` are (key, value), `errors` those of them.
 
     `ignored` are errors that failurePolicy covers.
@@ -80,7 +78,7 @@ class Verdict(NamedTuple):
     ignored: tuple[str, ...] = ()
 
 
-class _Policy(Compiled):
+class _Policy(CompiledPolicy):
     """A policy with its validations and audit annotations, compiled."""
 
     def __init__(self, policy: Policy, version: tuple[int, int]) -> None:
@@ -112,7 +110,7 @@ class _Policy(Compiled):
                 if expression is not None:
                     yield ("spec", part, n, name), expression
 
-    def judge(self, bindings: dict[str, Any], record: RuleTrace | None = None) -> Verdict:
+    def judge(self, bindings: dict[str, Any], record: RuleTrace | None = None) -> PolicyVerdict:
         """What the policy says of an object for which its conditions hold.
 
         `record` takes each validation with its parts.
@@ -152,10 +150,10 @@ class _Policy(Compiled):
             else:
                 message = _message(validation, messages[n])
                 judgements.append(Judgement(message, validation.reason or "Invalid"))
-        verdict = Verdict(tuple(judgements), ignored=tuple(dict.fromkeys(ignored)))
+        verdict = PolicyVerdict(tuple(judgements), ignored=tuple(dict.fromkeys(ignored)))
         return self._with_annotations(verdict, without)
 
-    def _with_annotations(self, verdict: Verdict, bindings: dict[str, Any]) -> Verdict:
+    def _with_annotations(self, verdict: PolicyVerdict, bindings: dict[str, Any]) -> PolicyVerdict:
         try:
             results = evaluate_all(self.annotations, self.variables, bindings, Pool())
         except PoolError as error:
@@ -172,10 +170,10 @@ class _Policy(Compiled):
             return verdict._replace(ignored=(*verdict.ignored, *errors))
         return verdict._replace(errors=tuple(errors))
 
-    def _failed(self, message: str) -> Verdict:
+    def _failed(self, message: str) -> PolicyVerdict:
         if self.policy.failure_policy == IGNORE:
-            return Verdict((_FINE,), ignored=(message,))
-        return Verdict((Judgement(message, failed=True),))
+            return PolicyVerdict((_FINE,), ignored=(message,))
+        return PolicyVerdict((Judgement(message, failed=True),))
 
 
 _AUTHORIZER: Final = ("authorizer", "authorizer.requestResource")
@@ -193,7 +191,7 @@ def _message(validation: Validation, result: Result) -> str:
 
 
 @dataclass(slots=True)
-class Outcome:
+class ValidationOutcome(PolicyOutcome):
     """What the policies came to."""
 
     denial: Denial | None = None
@@ -204,10 +202,6 @@ class Outcome:
     """Audit annotations."""
     annotated: dict[str, dict[RuleRef, None]] = field(default_factory=dict)
     """The policies that an audit annotation comes from."""
-    findings: list[Finding] = field(default_factory=list)
-    """What else there is to say."""
-    matched: dict[RuleRef, None] = field(default_factory=dict)
-    """The policies whose conditions held."""
 
 
 class ValidatingPolicies:
@@ -256,10 +250,10 @@ class ValidatingPolicies:
         )
         return Response(findings=(*findings, *outcome.findings), matched=tuple(outcome.matched))
 
-    def evaluate(self, request: Request, cluster: Cluster) -> Outcome:
+    def evaluate(self, request: Request, cluster: Cluster) -> ValidationOutcome:
         """What all policies say of one request."""
         if is_excluded(request):
-            return Outcome()
+            return ValidationOutcome()
         run = _Run(self, request, cluster)
         run.run()
         return run.outcome
@@ -283,42 +277,27 @@ class _Denied(NamedTuple):
     reason: str
 
 
-class _Run:
+class _Run(PolicyEvaluation):
     """The state of one request on its way through the policies."""
 
+    outcome: ValidationOutcome
+
     def __init__(self, plugin: ValidatingPolicies, request: Request, cluster: Cluster) -> None:
+        super().__init__(plugin._settings, request, cluster)
         self.plugin = plugin
-        self.settings = plugin._settings
-        self.request = request
-        self.cluster = cluster
-        self.outcome = Outcome()
+        self.outcome = ValidationOutcome()
         self.copies: dict[Matched, Copy] = {}
         self.denied: list[_Denied] = []
         self.failures: list[dict[str, Any]] = []
         self.values: dict[str, list[str]] = {}
+        self.seen = self.context()
 
     def run(self) -> None:
-        context = EvaluationContext(
-            self.request,
-            self.cluster,
-            self.settings.typed,
-            self.settings.authorizer,
-            in_place=self.settings.in_place,
-        )
-        for found in self.plugin._dispatcher.find(self.request, self.cluster):
-            match found:
-                case Invocation():
-                    self.invocation(found, context)
-                case Misconfiguration(policy, binding, message):
-                    self.misconfigured(policy, binding, message)
-                case Undecided(policy, why):
-                    self.outcome.matched[policy.ref] = None
-                    self.tell(Cause.UNDECIDED, policy, why)
-                case Noted(policy, what):
-                    self.tell(Cause.WARNING, policy, what)
+        self.dispatch(self.plugin._dispatcher)
         self.finish()
 
-    def invocation(self, invocation: Invocation, context: EvaluationContext) -> None:
+    def invoke(self, invocation: Invocation) -> None:
+        context = self.seen
         compiled = self.plugin._compiled[invocation.policy.name]
         schemas = self.settings.schemas
         copy = self.copies.get(invocation.matched)
@@ -355,10 +334,6 @@ class _Run:
             self.ignore(invocation.policy, invocation.binding, message)
         for error in verdict.errors:
             self.deny(invocation.policy, invocation.binding, Judgement(error, failed=True))
-
-    def record(self, policy: Policy) -> RuleTrace | None:
-        """What takes the criteria of a policy, where somebody asks."""
-        return None if self.request.trace is None else self.request.trace.rule(policy.ref)
 
     def act(self, invocation: Invocation, index: int, judgement: Judgement) -> None:
         """Do with a judgement what the binding says."""
@@ -418,9 +393,6 @@ class _Run:
             code = _CODES.get(first.reason, 422)
             outcome.denial = Denial(first.because.message, first.reason, code, (first.because,))
             outcome.others = tuple(dict.fromkeys(one.because for one in self.denied[1:]))
-
-    def tell(self, cause: Cause, policy: Policy, message: str) -> None:
-        self.outcome.findings.append(Finding(cause, False, message, (policy.ref,)))
 
 
 def _cut(value: str) -> str:

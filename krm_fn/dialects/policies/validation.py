@@ -26,7 +26,7 @@ from krm_fn.lang.cel import is_identifier
 from krm_fn.values import Json, Path
 
 
-class Problem(NamedTuple):
+class FieldProblem(NamedTuple):
     """What is wrong at a field; `whole` says that the message names the field itself."""
 
     path: Path
@@ -45,7 +45,7 @@ _ACTIONS: Final = ("Deny", "Warn", "Audit")
 _IDENTIFIER: Final = "a CEL identifier: letters, digits and _, no digit first, no reserved word"
 
 
-def of_policy(policy: Policy, value: Json) -> Iterator[Problem]:
+def of_policy(policy: Policy, value: Json) -> Iterator[FieldProblem]:
     """Everything that is wrong with a policy, decoded as v1."""
     spec: Json = value.get("spec") or {}
     yield from _name(policy.name, ("metadata", "name"))
@@ -54,10 +54,10 @@ def of_policy(policy: Policy, value: Json) -> Iterator[Problem]:
     constraints = spec.get("matchConstraints")
     path: Path = ("spec", "matchConstraints")
     if constraints is None:
-        yield Problem(path, "is required")
+        yield FieldProblem(path, "is required")
     else:
         if not constraints.get("resourceRules"):
-            yield Problem((*path, "resourceRules"), "needs at least one rule")
+            yield FieldProblem((*path, "resourceRules"), "needs at least one rule")
         yield from _match_resources(constraints, path)
         if policy.ref.kind == MUTATING:
             yield from _no_deletion(constraints, path)
@@ -69,7 +69,7 @@ def of_policy(policy: Policy, value: Json) -> Iterator[Problem]:
         yield from _validations(policy.name, spec, ("spec",))
 
 
-def of_binding(binding: Binding, value: Json) -> Iterator[Problem]:
+def of_binding(binding: Binding, value: Json) -> Iterator[FieldProblem]:
     """Everything that is wrong with a binding, decoded as v1."""
     spec: Json = value.get("spec") or {}
     yield from _name(binding.name, ("metadata", "name"))
@@ -78,7 +78,7 @@ def of_binding(binding: Binding, value: Json) -> Iterator[Problem]:
     if ref is not None:
         path: Path = ("spec", "paramRef")
         if bool(ref.get("name")) == (ref.get("selector") is not None):
-            yield Problem(path, "must have exactly one of name and selector")
+            yield FieldProblem(path, "must have exactly one of name and selector")
         if ref.get("name"):
             yield from _path_segment(ref["name"], (*path, "name"))
         yield from _choice(ref, path, "parameterNotFoundAction", ("Allow", "Deny"))
@@ -93,36 +93,36 @@ def of_binding(binding: Binding, value: Json) -> Iterator[Problem]:
         yield from _actions(binding.actions, ("spec", "validationActions"))
 
 
-def of_static_policy(policy: Policy) -> Iterator[Problem]:
+def of_static_policy(policy: Policy) -> Iterator[FieldProblem]:
     """What else an API server would not start with.
 
     Source: apiserver v0.37, pkg/admission/plugin/policy/manifest/loader.
     """
     yield from _static_name(policy.name, ("metadata", "name"))
     if policy.param_kind is not None:
-        yield Problem(("spec", "paramKind"), _NOT_STATIC)
+        yield FieldProblem(("spec", "paramKind"), _NOT_STATIC)
 
 
-def of_static_binding(binding: Binding) -> Iterator[Problem]:
+def of_static_binding(binding: Binding) -> Iterator[FieldProblem]:
     """What else an API server would not start with."""
     yield from _static_name(binding.name, ("metadata", "name"))
     yield from _static_name(binding.policy_name, ("spec", "policyName"))
     if binding.param_ref is not None:
-        yield Problem(("spec", "paramRef"), _NOT_STATIC)
+        yield FieldProblem(("spec", "paramRef"), _NOT_STATIC)
 
 
 _NOT_STATIC: Final = "must not be set in a static manifest: there are no params when it is read"
 
 
-def _static_name(name: str, path: Path) -> Iterator[Problem]:
+def _static_name(name: str, path: Path) -> Iterator[FieldProblem]:
     if not name.endswith(STATIC_SUFFIX):
-        yield Problem(path, f"{name!r} must end with {STATIC_SUFFIX} in a static manifest")
+        yield FieldProblem(path, f"{name!r} must end with {STATIC_SUFFIX} in a static manifest")
 
 
-def of_name(name: str, release: tuple[int, int]) -> Iterator[Problem]:
+def of_name(name: str, release: tuple[int, int]) -> Iterator[FieldProblem]:
     """Names that only static manifests may have, since there are any."""
     if name.endswith(STATIC_SUFFIX) and release >= STATIC_SINCE:
-        yield Problem(
+        yield FieldProblem(
             ("metadata", "name"),
             f"{name!r} ends with {STATIC_SUFFIX}, which the API takes from nobody: give it as a "
             "static manifest (context.staticManifests)",
@@ -134,66 +134,68 @@ STATIC_AT_ALL: Final = (1, 36)
 """The releases since which an API server reads policies from files, and did so behind a gate."""
 
 
-def _actions(actions: Sequence[str], path: Path) -> Iterator[Problem]:
+def _actions(actions: Sequence[str], path: Path) -> Iterator[FieldProblem]:
     if not actions:
-        yield Problem(path, f"is required: at least one of {', '.join(_ACTIONS)}")
+        yield FieldProblem(path, f"is required: at least one of {', '.join(_ACTIONS)}")
     for n, action in enumerate(actions):
         if action not in _ACTIONS:
-            yield Problem((*path, n), f"{action!r} is not one of {', '.join(_ACTIONS)}")
+            yield FieldProblem((*path, n), f"{action!r} is not one of {', '.join(_ACTIONS)}")
         elif action in actions[:n]:
-            yield Problem((*path, n), f"{action} is there twice")
+            yield FieldProblem((*path, n), f"{action} is there twice")
     if "Deny" in actions and "Warn" in actions:
-        yield Problem(path, "must not have both Deny and Warn: that would say everything twice")
+        yield FieldProblem(
+            path, "must not have both Deny and Warn: that would say everything twice"
+        )
 
 
-def _name(name: str, path: Path) -> Iterator[Problem]:
+def _name(name: str, path: Path) -> Iterator[FieldProblem]:
     if not name:
-        yield Problem(path, "is required")
+        yield FieldProblem(path, "is required")
         return
     for reason in FORMATS["dns1123Subdomain"].check(name):
-        yield Problem(path, reason)
+        yield FieldProblem(path, reason)
 
 
-def _choice(value: Json, path: Path, name: str, known: Sequence[str]) -> Iterator[Problem]:
+def _choice(value: Json, path: Path, name: str, known: Sequence[str]) -> Iterator[FieldProblem]:
     given = value.get(name)
     if given is not None and given not in known:
-        yield Problem((*path, name), f"{given!r} is not one of {', '.join(known)}")
+        yield FieldProblem((*path, name), f"{given!r} is not one of {', '.join(known)}")
 
 
-def _param_kind(value: Json | None, path: Path) -> Iterator[Problem]:
+def _param_kind(value: Json | None, path: Path) -> Iterator[FieldProblem]:
     if value is None:
         return
     api_version = value.get("apiVersion", "")
     group, _, version = api_version.rpartition("/")
     where: Path = (*path, "apiVersion")
     if not api_version:
-        yield Problem(where, "is required")
+        yield FieldProblem(where, "is required")
     elif "/" in group:
-        yield Problem(where, f"{api_version!r} is no group/version")
+        yield FieldProblem(where, f"{api_version!r} is no group/version")
     elif not version:
-        yield Problem(where, f"{api_version!r} has no version")
+        yield FieldProblem(where, f"{api_version!r} has no version")
     else:
         for reason in FORMATS["dns1123Subdomain"].check(group) if group else ():
-            yield Problem(where, f"the group {group!r}: {reason}")
+            yield FieldProblem(where, f"the group {group!r}: {reason}")
         for reason in FORMATS["dns1035Label"].check(version):
-            yield Problem(where, f"the version {version!r}: {reason}")
+            yield FieldProblem(where, f"the version {version!r}: {reason}")
     kind = value.get("kind", "")
     if not kind:
-        yield Problem((*path, "kind"), "is required")
+        yield FieldProblem((*path, "kind"), "is required")
     else:
         for reason in FORMATS["dns1035Label"].check(kind.lower()):
-            yield Problem((*path, "kind"), f"{kind!r}, in small letters: {reason}")
+            yield FieldProblem((*path, "kind"), f"{kind!r}, in small letters: {reason}")
 
 
-def _path_segment(name: str, path: Path) -> Iterator[Problem]:
+def _path_segment(name: str, path: Path) -> Iterator[FieldProblem]:
     if name in (".", "..") or "/" in name or "%" in name:
-        yield Problem(path, f"{name!r} cannot be a name")
+        yield FieldProblem(path, f"{name!r} cannot be a name")
 
 
 # What a policy or binding is about
 
 
-def _match_resources(value: Json, path: Path) -> Iterator[Problem]:
+def _match_resources(value: Json, path: Path) -> Iterator[FieldProblem]:
     yield from _choice(value, path, "matchPolicy", ("Exact", "Equivalent"))
     for name in ("namespaceSelector", "objectSelector"):
         yield from _selector(value, path, name)
@@ -202,41 +204,41 @@ def _match_resources(value: Json, path: Path) -> Iterator[Problem]:
             yield from _rule(rule, (*path, name, n))
 
 
-def _selector(value: Json, path: Path, name: str) -> Iterator[Problem]:
+def _selector(value: Json, path: Path, name: str) -> Iterator[FieldProblem]:
     try:
         from_label_selector(value.get(name))
     except SelectorError as error:
-        yield Problem((*path, name), error.message)
+        yield FieldProblem((*path, name), error.message)
 
 
-def _rule(rule: Json, path: Path) -> Iterator[Problem]:
+def _rule(rule: Json, path: Path) -> Iterator[FieldProblem]:
     for name in ("operations", "apiGroups", "apiVersions", "resources"):
         yield from _list_of(rule.get(name) or (), (*path, name), star_alone=name != "resources")
     for n, operation in enumerate(rule.get("operations") or ()):
         if operation not in _OPERATIONS:
             known = ", ".join(_OPERATIONS)
-            yield Problem((*path, "operations", n), f"{operation!r} is not one of {known}")
+            yield FieldProblem((*path, "operations", n), f"{operation!r} is not one of {known}")
     for n, version in enumerate(rule.get("apiVersions") or ()):
         if not version:
-            yield Problem((*path, "apiVersions", n), "must not be empty")
+            yield FieldProblem((*path, "apiVersions", n), "must not be empty")
     yield from _resources(rule.get("resources") or (), (*path, "resources"))
     yield from _choice(rule, path, "scope", _SCOPES)
     names = rule.get("resourceNames") or ()
     for n, name in enumerate(names):
         where: Path = (*path, "resourceNames", n)
         if name in names[:n]:
-            yield Problem(where, f"{name!r} is there twice")
+            yield FieldProblem(where, f"{name!r} is there twice")
         yield from _path_segment(name, where)
 
 
-def _list_of(values: Sequence[str], path: Path, *, star_alone: bool) -> Iterator[Problem]:
+def _list_of(values: Sequence[str], path: Path, *, star_alone: bool) -> Iterator[FieldProblem]:
     if not values:
-        yield Problem(path, "is required")
+        yield FieldProblem(path, "is required")
     elif star_alone and len(values) > 1 and "*" in values:
-        yield Problem(path, "* must stand alone")
+        yield FieldProblem(path, "* must stand alone")
 
 
-def _resources(values: Sequence[str], path: Path) -> Iterator[Problem]:
+def _resources(values: Sequence[str], path: Path) -> Iterator[FieldProblem]:
     """Entries that others make pointless are refused, as far as upstream sees it.
 
     It looks at what stands before an entry; of names beside `*` at the last entry that is no
@@ -248,90 +250,94 @@ def _resources(values: Sequence[str], path: Path) -> Iterator[Problem]:
     for n, value in enumerate(values):
         where: Path = (*path, n)
         if not value:
-            yield Problem(where, "must not be empty")
+            yield FieldProblem(where, "must not be empty")
             continue
         name, slash, sub = value.partition("/")
         if not slash:
             pointless = "" if value == "*" else value
             continue
         if name in wholes:
-            yield Problem(where, f"{value} is pointless beside {name}/*")
+            yield FieldProblem(where, f"{value} is pointless beside {name}/*")
         if sub in every:
-            yield Problem(where, f"{value} is pointless beside */{sub}")
+            yield FieldProblem(where, f"{value} is pointless beside */{sub}")
         if sub == "*":
             wholes.add(name)
         if name == "*":
             every.add(sub)
     if "*/*" in values and len(values) > 1:
-        yield Problem(path, "*/* must stand alone")
+        yield FieldProblem(path, "*/* must stand alone")
     if "*" in values and pointless:
-        yield Problem(path, f"{pointless} is pointless behind *")
+        yield FieldProblem(path, f"{pointless} is pointless behind *")
 
 
-def _no_deletion(constraints: Json, path: Path) -> Iterator[Problem]:
+def _no_deletion(constraints: Json, path: Path) -> Iterator[FieldProblem]:
     """Mutating policies are never asked about deletions."""
     for n, rule in enumerate(constraints.get("resourceRules") or ()):
         for m, operation in enumerate(rule.get("operations") or ()):
             if operation in _OPERATIONS and operation not in _MUTATING_OPERATIONS:
                 known = ", ".join(_MUTATING_OPERATIONS)
                 where: Path = (*path, "resourceRules", n, "operations", m)
-                yield Problem(where, f"{operation!r} is not one of {known}, which can be mutated")
+                yield FieldProblem(
+                    where, f"{operation!r} is not one of {known}, which can be mutated"
+                )
 
 
 # Expressions and what they are for
 
 
-def _conditions(values: Sequence[Json], path: Path) -> Iterator[Problem]:
+def _conditions(values: Sequence[Json], path: Path) -> Iterator[FieldProblem]:
     if len(values) > _CONDITIONS:
-        yield Problem(path, f"has {len(values)} conditions; at most {_CONDITIONS} are allowed")
+        yield FieldProblem(path, f"has {len(values)} conditions; at most {_CONDITIONS} are allowed")
     yield from _unique([one.get("name", "") for one in values], path)
     for n, one in enumerate(values):
         for reason in FORMATS["qualifiedName"].check(one.get("name", "")):
-            yield Problem((*path, n, "name"), reason)
+            yield FieldProblem((*path, n, "name"), reason)
         yield from _expression(one, (*path, n), "expression")
 
 
-def _variables(values: Sequence[Json], path: Path) -> Iterator[Problem]:
+def _variables(values: Sequence[Json], path: Path) -> Iterator[FieldProblem]:
     """Two may have one name: the later one wins."""
     for n, one in enumerate(values):
         name = one.get("name", "")
         if not is_identifier(name):
-            yield Problem((*path, n, "name"), f"{name!r} must be {_IDENTIFIER}")
+            yield FieldProblem((*path, n, "name"), f"{name!r} must be {_IDENTIFIER}")
         yield from _expression(one, (*path, n), "expression")
 
 
-def _mutations(spec: Json, path: Path) -> Iterator[Problem]:
+def _mutations(spec: Json, path: Path) -> Iterator[FieldProblem]:
     if not spec.get("reinvocationPolicy"):
-        yield Problem((*path, "reinvocationPolicy"), "is required: Never or IfNeeded")
+        yield FieldProblem((*path, "reinvocationPolicy"), "is required: Never or IfNeeded")
     else:
         yield from _choice(spec, path, "reinvocationPolicy", ("Never", "IfNeeded"))
     mutations = spec.get("mutations") or ()
     if not mutations:
-        yield Problem((*path, "mutations"), "needs at least one mutation")
+        yield FieldProblem((*path, "mutations"), "needs at least one mutation")
     parts = {APPLY: "applyConfiguration", JSON_PATCH: "jsonPatch"}
     for n, mutation in enumerate(mutations):
         where: Path = (*path, "mutations", n)
         patch_type = mutation.get("patchType", "")
         if patch_type not in parts:
             known = ", ".join(parts)
-            yield Problem((*where, "patchType"), f"{patch_type!r} is not one of {known}")
+            yield FieldProblem((*where, "patchType"), f"{patch_type!r} is not one of {known}")
             continue
         wanted = parts[patch_type]
         if mutation.get(wanted) is None:
             message = f"is required where patchType is {patch_type}"
-            yield Problem((*where, wanted), message)
+            yield FieldProblem((*where, wanted), message)
         else:
             yield from _expression(mutation[wanted], (*where, wanted), "expression")
         for other in parts.values():
             if other != wanted and mutation.get(other) is not None:
-                yield Problem((*where, other), f"must not be set where patchType is {patch_type}")
+                yield FieldProblem(
+                    (*where, other), f"must not be set where patchType is {patch_type}"
+                )
 
 
-def _validations(policy_name: str, spec: Json, path: Path) -> Iterator[Problem]:
+def _validations(policy_name: str, spec: Json, path: Path) -> Iterator[FieldProblem]:
     validations = spec.get("validations") or ()
     annotations = spec.get("auditAnnotations") or ()
     if not validations and not annotations:
-        yield Problem((*path, "validations"), "needs at least one, or one of auditAnnotations")
+        yield FieldProblem((*path, "validations"), "needs at least one, or one of auditAnnotations")
     for n, one in enumerate(validations):
         where: Path = (*path, "validations", n)
         yield from _expression(one, where, "expression")
@@ -340,33 +346,33 @@ def _validations(policy_name: str, spec: Json, path: Path) -> Iterator[Problem]:
         if one.get("message"):
             message = one["message"].strip(SPACE)
             if not message:
-                yield Problem((*where, "message"), "must not be blank")
+                yield FieldProblem((*where, "message"), "must not be blank")
             elif "\n" in message or "\r" in message:
-                yield Problem((*where, "message"), "must be one line")
+                yield FieldProblem((*where, "message"), "must be one line")
         yield from _choice(one, where, "reason", _REASONS)
     if len(annotations) > _AUDIT_ANNOTATIONS:
         message = f"has {len(annotations)}; at most {_AUDIT_ANNOTATIONS} are allowed"
-        yield Problem((*path, "auditAnnotations"), message)
+        yield FieldProblem((*path, "auditAnnotations"), message)
     yield from _unique([one.get("key", "") for one in annotations], (*path, "auditAnnotations"))
     for n, one in enumerate(annotations):
         where = (*path, "auditAnnotations", n)
         for reason in FORMATS["qualifiedName"].check(f"{policy_name}/{one.get('key', '')}"):
-            yield Problem((*where, "key"), reason)
+            yield FieldProblem((*where, "key"), reason)
         yield from _expression(one, where, "valueExpression")
         size = len(one.get("valueExpression", "").strip(SPACE).encode("utf-8", "surrogatepass"))
         if size > _VALUE_EXPRESSION_BYTES:
             message = f"has {size:,} bytes; at most {_VALUE_EXPRESSION_BYTES:,} are allowed"
-            yield Problem((*where, "valueExpression"), message)
+            yield FieldProblem((*where, "valueExpression"), message)
 
 
-def _expression(value: Json, path: Path, name: str) -> Iterator[Problem]:
+def _expression(value: Json, path: Path, name: str) -> Iterator[FieldProblem]:
     if not str(value.get(name, "")).strip(SPACE):
-        yield Problem((*path, name), "is required")
+        yield FieldProblem((*path, name), "is required")
 
 
-def _unique(names: Iterable[Any], path: Path) -> Iterator[Problem]:
+def _unique(names: Iterable[Any], path: Path) -> Iterator[FieldProblem]:
     known = set()
     for n, name in enumerate(names):
         if name and name in known:
-            yield Problem((*path, n), f"{name!r} is there twice")
+            yield FieldProblem((*path, n), f"{name!r} is there twice")
         known.add(name)

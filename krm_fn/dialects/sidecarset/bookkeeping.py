@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from krm_fn.dialects.sidecarset.build import Built, version_annotations
-from krm_fn.dialects.sidecarset.refused import Refused
+from krm_fn.dialects.sidecarset.refused import InjectionRefusedError
 from krm_fn.dialects.sidecarset.sets import HASH, HASH_WITHOUT_IMAGE, SidecarSet, is_native
 from krm_fn.kube.served.times import TimeError, time
 from krm_fn.lang.go.json.encode import marshal
@@ -29,7 +29,7 @@ Records = dict[str, Json] | None
 
 
 def hot_annotations(built: Iterable[Built], annotations: Mapping[str, str]) -> dict[str, str]:
-    """The annotations of all hot pairs. Raises Refused."""
+    """The annotations of all hot pairs. Raises InjectionRefusedError."""
     result: dict[str, str] = {}
     working: dict[str, str] | None = None
     for one in built:
@@ -53,7 +53,7 @@ def _working(annotations: Mapping[str, str], sidecar_set: SidecarSet) -> dict[st
     except NotJsonError:
         return {}
     if node == "null":
-        raise Refused(_NIL_MAP, (sidecar_set.ref,), f"annotation {WORKING} is null")
+        raise InjectionRefusedError(_NIL_MAP, (sidecar_set.ref,), f"annotation {WORKING} is null")
     if type(node) is not Members:
         return {}
     return {key: string(one) if _is_string(one) else "" for key, one in node.pairs}
@@ -68,7 +68,7 @@ def listed(annotations: Mapping[str, str], names: Iterable[str]) -> str:
 class Hashes:
     """The two annotations with hashes, read before anything is built, since they may not be read.
 
-    Raises Refused.
+    Raises InjectionRefusedError.
     """
 
     def __init__(self, pod: Json, annotations: Mapping[str, str], matched: Sequence[Any]) -> None:
@@ -85,7 +85,7 @@ class Hashes:
         injecting = [one.set for one in built if one.injects]
         for key, records in self._records.items():
             if records is None:
-                raise Refused(_NIL_MAP, self._rules, f"annotation {key} is null")
+                raise InjectionRefusedError(_NIL_MAP, self._rules, f"annotation {key} is null")
             for one in injecting:
                 records[one.name] = _record(one, key, timestamp)
             result[key] = marshal(dict(sorted(records.items())), sort=False)
@@ -116,17 +116,17 @@ def _records(pod: Json, key: str, text: str, rules: tuple[Any, ...]) -> Records:
             return None
         try:
             return _current(node)
-        except _Mismatch:
+        except _MismatchError:
             return _older(node)
-    except (NotJsonError, _Mismatch) as error:
+    except (NotJsonError, _MismatchError) as error:
         metadata = get(pod, ("metadata",)) or {}
         owner = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
         reason = f"value {text}, unmarshal failed: {error}"
         message = f"pod({owner}) invalid annotations[{key}] {reason}"
-        raise Refused(message, rules) from None
+        raise InjectionRefusedError(message, rules) from None
 
 
-class _Mismatch(Exception):
+class _MismatchError(Exception):
     """JSON of another type than a field has."""
 
 
@@ -148,7 +148,9 @@ def _older(node: Node) -> Records:
     """Kruise's first form: the hash alone."""
     if type(node) is not Members:
         kind = _kind(node)
-        raise _Mismatch(f"json: cannot unmarshal {kind} into Go value of type map[string]string")
+        raise _MismatchError(
+            f"json: cannot unmarshal {kind} into Go value of type map[string]string"
+        )
     records: dict[str, Json] = {}
     for name, value in node.pairs:
         text = _text(value)
@@ -165,7 +167,7 @@ def _text(node: Node) -> str:
     if node == "null":
         return ""
     if not _is_string(node):
-        raise _Mismatch(f"json: cannot unmarshal {_kind(node)} into Go value of type string")
+        raise _MismatchError(f"json: cannot unmarshal {_kind(node)} into Go value of type string")
     return string(node)
 
 
@@ -174,13 +176,13 @@ _FIELDS: Final = ("updateTimestamp", "hash", "sidecarSetName", "sidecarList", "c
 
 def _current(node: Node) -> Records:
     if type(node) is not Members:
-        raise _Mismatch(_kind(node))
+        raise _MismatchError(_kind(node))
     return {name: _spec(value) for name, value in node.pairs}
 
 
 def _spec(node: Node) -> Json:
     if type(node) is not Members and node != "null":
-        raise _Mismatch(_kind(node))
+        raise _MismatchError(_kind(node))
     given = {} if node == "null" else _by_field(node)
     record: Json = {
         "updateTimestamp": _moment(given.get("updateTimestamp", "null")),
@@ -207,12 +209,12 @@ def _moment(node: Node) -> str | None:
     try:
         return time(text)
     except TimeError:
-        raise _Mismatch("no time") from None
+        raise _MismatchError("no time") from None
 
 
 def _texts(node: Node) -> list[str] | None:
     if node == "null":
         return None
     if type(node) is not list:
-        raise _Mismatch(_kind(node))
+        raise _MismatchError(_kind(node))
     return [_text(element) for element in node]

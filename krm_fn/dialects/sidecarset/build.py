@@ -1,7 +1,7 @@
 """A set's sidecars as they come into one Pod: with what they share and transfer, doubled if hot.
 
-A set is prepared once (`Template`); nothing of a Pod is known then. Putting the result into the Pod
-is `merge`.
+A set is prepared once (`SetTemplate`); nothing of a Pod is known then. Putting the result into the
+Pod is `merge`.
 Source: OpenKruise v1.9.0 pkg/webhook/pod/mutating/sidecarset.go buildSidecars,
 sidecarset_hotupgrade.go; the SidecarSet specification, A9 to A12.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from krm_fn.dialects.sidecarset.refused import Refused
+from krm_fn.dialects.sidecarset.refused import InjectionRefusedError
 from krm_fn.dialects.sidecarset.resources import computed
 from krm_fn.dialects.sidecarset.sets import SidecarSet, is_native
 from krm_fn.dialects.sidecarset.sharing import (
@@ -89,7 +89,7 @@ def _is_hot(container: Json) -> bool:
     return bool(get(container, ("upgradeStrategy", "upgradeType")) == "HotUpgrade")
 
 
-class Template:
+class SetTemplate:
     """A set with its containers prepared."""
 
     def __init__(self, sidecar_set: SidecarSet) -> None:
@@ -117,7 +117,7 @@ class Template:
     ) -> Built:
         """What the set brings into a Pod; `sidecars` are those of all sets that match it.
 
-        Raises Refused.
+        Raises InjectionRefusedError.
         """
         built = Built(self.set)
         for kind, made in (
@@ -130,7 +130,7 @@ class Template:
                     resources = self._resources(prepared, pod, sidecars, built)
                     made += self._one(prepared, resources, annotations, app)
                 except EvaluationError as error:
-                    raise Refused(error.message, (self.set.ref,), where) from None
+                    raise InjectionRefusedError(error.message, (self.set.ref,), where) from None
         for prepared in (*self.init_containers, *self.containers):
             built.volumes += self._volumes(prepared)
             if prepared.hot:

@@ -10,7 +10,7 @@ from krm_fn.admission import Cause, Plugin, Rule
 from krm_fn.admission.diagnostics import Diagnostics
 from krm_fn.config.dialect import CompileContext
 from krm_fn.dialects.sidecarset.metadata import POLICIES, unknown_policies
-from krm_fn.dialects.sidecarset.options import SidecarSetOptions, Validation, read_options
+from krm_fn.dialects.sidecarset.options import SetValidation, SidecarSetOptions, read_options
 from krm_fn.dialects.sidecarset.plugin import Kruise
 from krm_fn.dialects.sidecarset.sets import SidecarSet, decode
 from krm_fn.dialects.sidecarset.whitelist import ABSENT, CONFIG_MAP, KEY
@@ -52,11 +52,11 @@ def _check_schema(
 
     Errors under `validation: Fail`, and for dropped fields where the run is strict.
     """
-    if options.validation is Validation.OFF and not context.strict:
+    if options.validation is SetValidation.OFF and not context.strict:
         return
     from krm_fn.dialects.sidecarset.schema import Weight, schema_problems
 
-    fails = options.validation is Validation.FAIL or context.strict
+    fails = options.validation is SetValidation.FAIL or context.strict
     for rule in rules:
         for problem in schema_problems(rule.value):
             message = problem.message
@@ -75,7 +75,7 @@ def _check_with_kruise(
     context: CompileContext,
 ) -> None:
     """Report what Kruise's validating webhook says of each set beside those before it."""
-    if options.validation is Validation.OFF:
+    if options.validation is SetValidation.OFF:
         return
     from krm_fn.dialects.sidecarset.validation import problems
 
@@ -83,7 +83,7 @@ def _check_with_kruise(
     without_list: list[Rule] = []
     for n, (rule, one) in enumerate(zip(rules, sets, strict=True)):
         for text in problems(one, sets[:n], context.cluster, gate=options.metadata_gate):
-            if options.validation is Validation.FAIL:
+            if options.validation is SetValidation.FAIL:
                 report.error(rule, text, _path(text))
             elif text.endswith(ABSENT):
                 without_list.append(rule)

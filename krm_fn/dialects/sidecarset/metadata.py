@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from typing import Final
 
-from krm_fn.dialects.sidecarset.refused import Refused
+from krm_fn.dialects.sidecarset.refused import InjectionRefusedError
 from krm_fn.dialects.sidecarset.sets import SidecarSet
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.patch.merge import merge_patch, same_json
@@ -26,7 +26,8 @@ def patched(
 ) -> dict[str, str]:
     """The annotations after the set's patches, the same object where they change nothing.
 
-    Keys that are `settled` stay. Raises Refused where a merge patch fails, which refuses the Pod.
+    Keys that are `settled` stay. Raises InjectionRefusedError where a merge patch fails: that
+    refuses the Pod.
     """
     result = dict(annotations)
     for entry in sidecar_set.spec.get("patchPodMetadata", ()):
@@ -41,7 +42,7 @@ def patched(
                     result[key] = merged(result.get(key, ""), value)
                 except EvaluationError as error:
                     where = f"SidecarSet {sidecar_set.name}: annotation {key}"
-                    raise Refused(error.message, (sidecar_set.ref,), where) from None
+                    raise InjectionRefusedError(error.message, (sidecar_set.ref,), where) from None
     return annotations if result == annotations else result
 
 
@@ -55,7 +56,7 @@ def fresh(sets: Iterable[SidecarSet]) -> dict[str, str]:
     for sidecar_set in sets:
         try:
             result = patched(result, sidecar_set)
-        except Refused:
+        except InjectionRefusedError:
             continue
     return result
 

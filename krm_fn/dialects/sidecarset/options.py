@@ -9,7 +9,7 @@ from krm_fn.config.fields import Section
 from krm_fn.kube.served.times import TimeError, time
 
 
-class Validation(StrEnum):
+class SetValidation(StrEnum):
     """What becomes of a set that Kruise's validating webhook refuses."""
 
     OFF = "Off"
@@ -42,7 +42,7 @@ class Revision(StrEnum):
 class SidecarSetOptions:
     """All of it, with the defaults."""
 
-    validation: Validation = Validation.WARN
+    validation: SetValidation = SetValidation.WARN
     inject: Inject = Inject.ALL
     bookkeeping: Bookkeeping = Bookkeeping.NONE
     timestamp: str = ""

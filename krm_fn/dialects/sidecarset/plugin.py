@@ -27,14 +27,14 @@ from krm_fn.admission import (
 from krm_fn.admission.coverage import scope_of_pods
 from krm_fn.admission.trace import RuleTrace, Trace
 from krm_fn.dialects.sidecarset import bookkeeping
-from krm_fn.dialects.sidecarset.build import Built, Template
+from krm_fn.dialects.sidecarset.build import Built, SetTemplate
 from krm_fn.dialects.sidecarset.matching import LabelSelector, Matcher, in_order
 from krm_fn.dialects.sidecarset.merge import merged, same_names
 from krm_fn.dialects.sidecarset.metadata import fresh, patched
 from krm_fn.dialects.sidecarset.options import Bookkeeping, Inject, Revision, SidecarSetOptions
-from krm_fn.dialects.sidecarset.refused import Refused
+from krm_fn.dialects.sidecarset.refused import InjectionRefusedError
 from krm_fn.dialects.sidecarset.revisions import (
-    RevisionNotFound,
+    RevisionNotFoundError,
     find_revision,
     injects_revision,
     restored,
@@ -61,10 +61,10 @@ class Kruise:
     def __init__(self, sets: Sequence[SidecarSet], options: SidecarSetOptions) -> None:
         self.options = options
         self.matchers = [Matcher(one) for one in sets]
-        self._templates = {id(one): Template(one) for one in sets}
-        self._restored: dict[tuple[int, str], Template] = {}
+        self._templates = {id(one): SetTemplate(one) for one in sets}
+        self._restored: dict[tuple[int, str], SetTemplate] = {}
         self._by_namespace: dict[str, list[Matcher]] = {}
-        self._fresh: dict[tuple[Template, ...], dict[str, str]] = {}
+        self._fresh: dict[tuple[SetTemplate, ...], dict[str, str]] = {}
         core, pods = frozenset({""}), frozenset({"Pod"})
         self.prefilter = Prefilter(
             Selection(core, pods, matcher.pinned) for matcher in self.matchers
@@ -93,7 +93,7 @@ class Kruise:
         run = _Run(self, request, decoded, cluster)
         try:
             return run.response()
-        except Refused as refusal:
+        except InjectionRefusedError as refusal:
             finding = Finding(Cause.FAILED, True, str(refusal), refusal.rules, code=500)
             return Response(findings=(*run.findings, finding), matched=tuple(run.matched))
 
@@ -116,20 +116,20 @@ class Kruise:
             known = self._by_namespace[namespace] = in_order(self.matchers, namespace)
         return known
 
-    def fresh(self, templates: tuple[Template, ...]) -> dict[str, str]:
+    def fresh(self, templates: tuple[SetTemplate, ...]) -> dict[str, str]:
         """What these sets make of no annotations."""
         known = self._fresh.get(templates)
         if known is None:
             known = self._fresh[templates] = fresh(one.set for one in templates)
         return known
 
-    def template(self, sidecar_set: SidecarSet, revision: Json | None = None) -> Template:
+    def template(self, sidecar_set: SidecarSet, revision: Json | None = None) -> SetTemplate:
         """A set with its containers prepared: the one at hand, or that of a revision."""
         if revision is None:
             return self._templates[id(sidecar_set)]
         key = (id(sidecar_set), get(revision, ("metadata", "name"), ""))
         if key not in self._restored:
-            self._restored[key] = Template(restored(sidecar_set, revision))
+            self._restored[key] = SetTemplate(restored(sidecar_set, revision))
         return self._restored[key]
 
 
@@ -232,7 +232,7 @@ class _Run:
             return False
         if pods.error:
             rule = matcher.set.ref
-            raise Refused(pods.error, (rule,), f"SidecarSet {matcher.set.name}")
+            raise InjectionRefusedError(pods.error, (rule,), f"SidecarSet {matcher.set.name}")
         if matcher.controller_keys and self.request.workload is not None:
             return self._matches_template(matcher, pods)
         return pods.matches(self.labels)
@@ -251,7 +251,7 @@ class _Run:
             self.findings.append(Finding(Cause.WARNING, False, message, (matcher.set.ref,)))
         return selector.matches(self.labels)
 
-    def _version(self, matcher: Matcher) -> Template:
+    def _version(self, matcher: Matcher) -> SetTemplate:
         """The set as it injects into this Pod."""
         one = matcher.set
         latest = self.plugin.template(one)
@@ -261,9 +261,11 @@ class _Run:
         pinned = self.options.revision
         try:
             revision = find_revision(one, wanted, self.cluster)
-        except RevisionNotFound as missing:
+        except RevisionNotFoundError as missing:
             if pinned is Revision.REVISION:
-                raise Refused(str(missing), (one.ref,), f"SidecarSet {one.name}") from None
+                raise InjectionRefusedError(
+                    str(missing), (one.ref,), f"SidecarSet {one.name}"
+                ) from None
             if pinned is Revision.AS_CLUSTER:
                 message = (
                     f"{missing} among the objects: its latest version is injected; add the "
@@ -277,7 +279,7 @@ class _Run:
 
     # -------------------------------------------------------------------------- what they do
 
-    def _patch_metadata(self, templates: Sequence[Template], steps: list[Step]) -> Json:
+    def _patch_metadata(self, templates: Sequence[SetTemplate], steps: list[Step]) -> Json:
         pod = self.pod
         annotations = self.annotations
         expected = self.plugin.fresh(tuple(templates))
@@ -296,7 +298,7 @@ class _Run:
         self.annotations = annotations
         return pod
 
-    def _inject(self, pod: Json, templates: Sequence[Template], steps: list[Step]) -> Json:
+    def _inject(self, pod: Json, templates: Sequence[SetTemplate], steps: list[Step]) -> Json:
         annotations = self.annotations
         sets = [template.set for template in templates]
         full = self.options.bookkeeping is Bookkeeping.FULL
@@ -348,5 +350,5 @@ class _Run:
             names = " and ".join(dict.fromkeys(one.set.name for one in bringing))
             message = f"container {name} comes from {names} twice: no Pod may have two of that name"
             if len(refs) > 1:
-                raise Refused(message.replace(" twice", ""), refs)
+                raise InjectionRefusedError(message.replace(" twice", ""), refs)
             self.findings.append(Finding(Cause.WARNING, False, message, refs))

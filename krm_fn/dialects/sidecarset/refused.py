@@ -5,7 +5,7 @@ from __future__ import annotations
 from krm_fn.admission import RuleRef
 
 
-class Refused(Exception):
+class InjectionRefusedError(Exception):
     """Kruise's webhook answers with an error: `message` is its text.
 
     `where` tells what the text leaves out, `rules` are the sets that it is about.

@@ -16,7 +16,7 @@ from krm_fn.admission import Cluster
 from krm_fn.dialects.sidecarset.gotypes import decode_error
 from krm_fn.dialects.sidecarset.matching import LabelSelector
 from krm_fn.dialects.sidecarset.options import Revision
-from krm_fn.dialects.sidecarset.refused import Refused
+from krm_fn.dialects.sidecarset.refused import InjectionRefusedError
 from krm_fn.dialects.sidecarset.sets import SidecarSet, hashes
 from krm_fn.dialects.sidecarset.types import V1BETA1, plans, types
 from krm_fn.kube.served.mismatch import Mismatch
@@ -29,7 +29,7 @@ _SET_LABEL: Final = "kruise.io/sidecarset-name"
 _VERSION_LABEL: Final = "apps.kruise.io/sidecarset-custom-version"
 
 
-class RevisionNotFound(Exception):
+class RevisionNotFoundError(Exception):
     """The revision that a set asks for is not among the objects; the text is the API server's."""
 
 
@@ -42,12 +42,12 @@ def wanted_revision(sidecar_set: SidecarSet) -> Json | None:
 
 
 def find_revision(sidecar_set: SidecarSet, wanted: Json, cluster: Cluster) -> Json:
-    """The ControllerRevision that is asked for. Raises RevisionNotFound."""
+    """The ControllerRevision that is asked for. Raises RevisionNotFoundError."""
     name = wanted.get("revisionName")
     if name is not None:
         found = cluster.get("apps", "ControllerRevision", KRUISE_NAMESPACE, name)
         if found is None:
-            raise RevisionNotFound(f'controllerrevisions.apps "{name}" not found')
+            raise RevisionNotFoundError(f'controllerrevisions.apps "{name}" not found')
         return found
     labels = {_SET_LABEL: sidecar_set.name, _VERSION_LABEL: wanted["customVersion"]}
     revisions = [
@@ -56,7 +56,7 @@ def find_revision(sidecar_set: SidecarSet, wanted: Json, cluster: Cluster) -> Js
         if all(get(revision, ("metadata", "labels", key)) == value for key, value in labels.items())
     ]
     if not revisions:
-        raise RevisionNotFound(f'ControllerRevision.apps "{sidecar_set.name}" not found')
+        raise RevisionNotFoundError(f'ControllerRevision.apps "{sidecar_set.name}" not found')
     return max(revisions, key=_age)
 
 
@@ -67,7 +67,7 @@ def _age(revision: Json) -> tuple[int, str]:
 
 
 def restored(sidecar_set: SidecarSet, revision: Json) -> SidecarSet:
-    """The set as a revision keeps it, without defaults. Raises Refused."""
+    """The set as a revision keeps it, without defaults. Raises InjectionRefusedError."""
     patch = get(revision, ("data", "spec")) or {}
     struct = types(V1BETA1).object
     merged = {
@@ -83,7 +83,7 @@ def restored(sidecar_set: SidecarSet, revision: Json) -> SidecarSet:
         except Mismatch as mismatch:
             error = decode_error(mismatch, struct)
             where = f"ControllerRevision {name}"
-            raise Refused(error.message, (sidecar_set.ref,), where) from None
+            raise InjectionRefusedError(error.message, (sidecar_set.ref,), where) from None
     spec = decoded["spec"]
     kept = {
         key: str(get(revision, ("metadata", "annotations", key)) or computed)
@@ -97,14 +97,19 @@ def restored(sidecar_set: SidecarSet, revision: Json) -> SidecarSet:
 def injects_revision(
     sidecar_set: SidecarSet, wanted: Json, labels: Mapping[str, str], pinned: Revision
 ) -> bool:
-    """Whether the older version injects into a Pod with these labels. Raises Refused."""
+    """Whether the older version injects into a Pod with these labels.
+
+    Raises InjectionRefusedError.
+    """
     strategy = sidecar_set.spec["updateStrategy"]
     if strategy.get("paused") or wanted.get("policy") != "Partial":
         return True
     if "selector" in strategy:
         selector = LabelSelector(strategy["selector"])
         if selector.error:
-            raise Refused(selector.error, (sidecar_set.ref,), f"SidecarSet {sidecar_set.name}")
+            raise InjectionRefusedError(
+                selector.error, (sidecar_set.ref,), f"SidecarSet {sidecar_set.name}"
+            )
         if not selector.matches(labels):
             return True
     partition = strategy.get("partition")
@@ -117,7 +122,9 @@ def injects_revision(
                 f"policy Partial with partition {partition} leaves to chance which revision is "
                 "injected; set sidecarSets.revision to Latest or Revision"
             )
-            raise Refused(message, (sidecar_set.ref,), f"SidecarSet {sidecar_set.name}")
+            raise InjectionRefusedError(
+                message, (sidecar_set.ref,), f"SidecarSet {sidecar_set.name}"
+            )
         return pinned is Revision.REVISION
     return share >= 1
 
@@ -129,7 +136,7 @@ def _percentage(text: str, sidecar_set: SidecarSet) -> float:
     except ValueError:
         message = f"strconv.ParseFloat: parsing {quote(digits)}: invalid syntax"
         where = f"SidecarSet {sidecar_set.name}"
-        raise Refused(message, (sidecar_set.ref,), where) from None
+        raise InjectionRefusedError(message, (sidecar_set.ref,), where) from None
 
 
 _MERGE_KEYS: Final = {

@@ -42,7 +42,7 @@ def complaint(one: SidecarSet, cluster: Cluster, gate: bool) -> str:
         return "" if gate else ABSENT
     try:
         allowed = _allowed(text, one)
-    except (NotJsonError, LimitError, DecodeError, CompileError, _BadSelector) as error:
+    except (NotJsonError, LimitError, DecodeError, CompileError, _SelectorError) as error:
         return str(getattr(error, "message", error))
     if not allowed:
         return "" if gate else "sidecarSet patch metadata annotation is not allowed"
@@ -53,7 +53,7 @@ def complaint(one: SidecarSet, cluster: Cluster, gate: bool) -> str:
     return ""
 
 
-class _BadSelector(Exception):
+class _SelectorError(Exception):
     """A rule's selector has an unknown operator."""
 
 
@@ -71,7 +71,7 @@ def _allowed(text: str, one: SidecarSet) -> list[Regex]:
         if rule.get("selector") is not None:
             selector = LabelSelector(rule["selector"])
             if selector.error:
-                raise _BadSelector(selector.error)
+                raise _SelectorError(selector.error)
             if not selector.matches(one.labels):
                 continue
         patterns = rule.get("allowedAnnotationKeyExprs") or ()

@@ -40,7 +40,7 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Answer:
+class PolicyAnswer:
     """What this project makes of a case."""
 
     outcomes: tuple[Any, ...]
@@ -76,9 +76,9 @@ def engine() -> Any:
 
 @functools.cache
 def load(wasm: bytes, mode: str) -> Any:
-    from krm_fn.dialects.kubewarden.policy.policy import ExecutionMode, Policy
+    from krm_fn.dialects.kubewarden.policy.policy import ExecutionMode, LoadedPolicy
 
-    return Policy(engine(), wasm, ExecutionMode(mode), limits.WASM_SECONDS)
+    return LoadedPolicy(engine(), wasm, ExecutionMode(mode), limits.WASM_SECONDS)
 
 
 def missing(case: dict[str, Any]) -> str:
@@ -197,7 +197,7 @@ def _constant(value: Any) -> Any:
 # ------------------------------------------------------------------------------------------ runs
 
 
-def run(case: dict[str, Any]) -> Answer:
+def run(case: dict[str, Any]) -> PolicyAnswer:
     """The decisions on a case's requests, or why there are none."""
     from krm_fn.dialects.kubewarden.faults import Fault
     from krm_fn.dialects.kubewarden.host.policyhost import PatternError
@@ -207,7 +207,7 @@ def run(case: dict[str, Any]) -> Answer:
             outcomes = _group(case) if "members" in case else _policy(case)
     except (Fault, PatternError) as error:
         outcomes = (Refused(str(error), False),)
-    return Answer(outcomes)
+    return PolicyAnswer(outcomes)
 
 
 def _settings(value: Any) -> Any:
@@ -291,7 +291,7 @@ _LIBRARY = re.compile(
 """What serde_json, wasmtime and Rust say."""
 
 
-def _fits(expected: dict[str, Any], case: dict[str, Any], answer: Answer) -> bool:
+def _fits(expected: dict[str, Any], case: dict[str, Any], answer: PolicyAnswer) -> bool:
     wanted = expected.get("each", [expected])
     return len(wanted) == len(answer.outcomes) and all(
         _fits_one(one, case, outcome) for one, outcome in zip(wanted, answer.outcomes, strict=True)
@@ -360,11 +360,11 @@ def _same_causes(expected: Any, causes: Any) -> bool:
 # ------------------------------------------------------------------------------------ conditions
 
 
-def _decisions(answer: Answer) -> list[Any]:
+def _decisions(answer: PolicyAnswer) -> list[Any]:
     return [one for one in answer.outcomes if not isinstance(one, Refused)]
 
 
-def _denied(answer: Answer, kind: str = "") -> bool:
+def _denied(answer: PolicyAnswer, kind: str = "") -> bool:
     """Whether the request was denied by a fault of the host's own finding."""
     return all(
         not one.allowed and one.fault is not None and kind in ("", one.fault.kind)
@@ -478,7 +478,7 @@ def _what(case: dict[str, Any]) -> str:
     return str(settings.get("what"))
 
 
-def _stopped(case: dict[str, Any], answer: Answer) -> bool:
+def _stopped(case: dict[str, Any], answer: PolicyAnswer) -> bool:
     expected = case["result"]
     if "allowed" not in expected and "each" not in expected:
         return isinstance(answer.outcomes[0], Refused)
@@ -486,12 +486,12 @@ def _stopped(case: dict[str, Any], answer: Answer) -> bool:
     return bool(kinds) and kinds <= {"out-of-fuel", "timeout"} and _fits_decisions(case, answer)
 
 
-def _fits_decisions(case: dict[str, Any], answer: Answer) -> bool:
+def _fits_decisions(case: dict[str, Any], answer: PolicyAnswer) -> bool:
     wanted = case["result"].get("each", [case["result"]])
     return [one["allowed"] for one in wanted] == [one.allowed for one in _decisions(answer)]
 
 
-def _message(answer: Answer) -> str:
+def _message(answer: PolicyAnswer) -> str:
     return str(_decisions(answer)[0].message) if _decisions(answer) else ""
 
 

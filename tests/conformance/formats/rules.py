@@ -16,7 +16,7 @@ from formats.conditions import Condition, decide
 from formats.numbers import same
 from krm_fn.admission import RuleRef
 from krm_fn.config.options import OnRuleError
-from krm_fn.dialects.modrule.engine import Engine, Outcome
+from krm_fn.dialects.modrule.engine import EngineOutcome, RuleEngine
 from krm_fn.dialects.modrule.rule import (
     CompiledRule,
     compile_rule,
@@ -24,7 +24,7 @@ from krm_fn.dialects.modrule.rule import (
     load_problems,
     validate,
 )
-from krm_fn.dialects.modrule.scope import Scope
+from krm_fn.dialects.modrule.scope import ModRuleScope
 from krm_fn.dialects.modrule.spec import DecodeError, decode
 from krm_fn.dialects.modrule.value import read_value
 from krm_fn.errors import EvaluationError
@@ -41,7 +41,7 @@ class Answer:
     """The rules that KubeMod's store would not load either."""
     refused: dict[int, str]
     """The rules that load there and are an error here, each with the reason."""
-    outcome: Outcome
+    outcome: EngineOutcome
     not_built: str = ""
 
     def __str__(self) -> str:
@@ -69,14 +69,14 @@ def _load(text: str) -> tuple[CompiledRule | None, str, str]:
     return made, "", str(refused[0]) if refused else ""
 
 
-def _ordered(rules: list[CompiledRule], scope: Scope) -> list[CompiledRule]:
+def _ordered(rules: list[CompiledRule], scope: ModRuleScope) -> list[CompiledRule]:
     """The list of kubemod-system comes first; inside a list, the order of loading."""
     return sorted(rules, key=lambda rule: not scope.is_cluster_rule(rule))
 
 
 def run(case: dict[str, Any]) -> Answer:
     """The rules that do not load, and what the others make of the object."""
-    scope = Scope()
+    scope = ModRuleScope()
     loaded = [_load(text) for text in case["rules"]]
     namespace = case["namespace"]
     candidates = [
@@ -84,7 +84,7 @@ def run(case: dict[str, Any]) -> Answer:
         for rule in _ordered([rule for rule, _, _ in loaded if rule is not None], scope)
         if scope.sees(rule, namespace) and case["operation"] in rule.spec.admission_operations
     ]
-    engine = Engine(candidates, OnRuleError.AS_CLUSTER)
+    engine = RuleEngine(candidates, OnRuleError.AS_CLUSTER)
     return Answer(
         [n for n, (rule, _, _) in enumerate(loaded) if rule is None],
         {n: reason for n, (_, _, reason) in enumerate(loaded) if reason},
@@ -145,12 +145,12 @@ def _wrapped(case: dict[str, Any]) -> set[int]:
 
 
 def _listed_twice(case: dict[str, Any]) -> bool:
-    cluster_rules = Scope().cluster_rules_namespace
+    cluster_rules = ModRuleScope().cluster_rules_namespace
     loaded = [rule for rule, _, _ in map(_load, case["rules"]) if rule is not None]
     return case["namespace"] == cluster_rules and any(
         rule.namespace_regex is not None and rule.namespace_regex.search(cluster_rules)
         for rule in loaded
-        if Scope().is_cluster_rule(rule)
+        if ModRuleScope().is_cluster_rule(rule)
     )
 
 

@@ -22,7 +22,7 @@ from krm_fn.admission import (
     Response,
     RuleRef,
 )
-from krm_fn.dialects.sidecarset.build import Template
+from krm_fn.dialects.sidecarset.build import SetTemplate
 from krm_fn.dialects.sidecarset.matching import NAME_LABEL, LabelSelector
 from krm_fn.dialects.sidecarset.metadata import MERGE, OVERWRITE, RETAIN, merged
 from krm_fn.dialects.sidecarset.options import Bookkeeping, Revision, SidecarSetOptions
@@ -202,7 +202,7 @@ def sets_of(case: Case) -> list[SidecarSet]:
 def names_twice(case: Case) -> set[str]:
     """Containers in the Pod that is wanted which two different sets bring."""
     names = [c["name"] for c in get(wanted_pod(case), ("spec", "containers")) or ()]
-    bringing = [Template(one).written for one in sets_of(case)]
+    bringing = [SetTemplate(one).written for one in sets_of(case)]
     return {
         name
         for name in names
@@ -307,7 +307,7 @@ def replaced(case: Case) -> set[str]:
     """Containers of the Pod, as it is given, that the sets write anew."""
     if "pod" not in case:
         return set()
-    written = frozenset().union(*(Template(one).written for one in sets_of(case)))
+    written = frozenset().union(*(SetTemplate(one).written for one in sets_of(case)))
     containers = get(read(case["pod"]), ("spec", "containers")) or ()
     return {c["name"] for c in containers if c["name"] in written}
 

@@ -6,7 +6,7 @@ import pytest
 
 from krm_fn.admission import Operation, Request, User
 from krm_fn.admission.activation import Authorizer, authorizer_bindings, request_value
-from krm_fn.admission.conditions import Decision, MatchConditions
+from krm_fn.admission.conditions import ConditionDecision, MatchConditions
 from krm_fn.admission.matching import Matched
 from krm_fn.kube.cel import Variables, environment
 from krm_fn.kube.resources import Resource
@@ -25,7 +25,7 @@ REQUEST = Request(
 MATCHED = Matched("apps", "v1", "Deployment", "deployments")
 
 
-def decide(*sources: str) -> Decision:
+def decide(*sources: str) -> ConditionDecision:
     variables = Variables(ENVIRONMENT)
     conditions = MatchConditions(sources, variables.extend(ENVIRONMENT), variables)
     bindings = {
@@ -44,17 +44,17 @@ BOOL = "compilation error: must evaluate to bool but got dyn"
 @pytest.mark.parametrize(
     ("sources", "decision"),
     [
-        ((), Decision(True)),
-        (("true", "object.metadata.name == 'cart'"), Decision(True)),
-        (("true", "false"), Decision(False)),
-        (("object.none == 1", "false"), Decision(False)),
-        (("object.metadata",), Decision(False, BOOL)),
-        (("object.metadata", "object.metadata"), Decision(False, BOOL)),
-        (("request.userInfo.username == 'ana'",), Decision(True)),
-        (("request.kind.group == 'apps' && request.namespace == 'shop'",), Decision(True)),
+        ((), ConditionDecision(True)),
+        (("true", "object.metadata.name == 'cart'"), ConditionDecision(True)),
+        (("true", "false"), ConditionDecision(False)),
+        (("object.none == 1", "false"), ConditionDecision(False)),
+        (("object.metadata",), ConditionDecision(False, BOOL)),
+        (("object.metadata", "object.metadata"), ConditionDecision(False, BOOL)),
+        (("request.userInfo.username == 'ana'",), ConditionDecision(True)),
+        (("request.kind.group == 'apps' && request.namespace == 'shop'",), ConditionDecision(True)),
     ],
 )
-def test_conditions_decide(sources: tuple[str, ...], decision: Decision) -> None:
+def test_conditions_decide(sources: tuple[str, ...], decision: ConditionDecision) -> None:
     assert decide(*sources) == decision
 
 
@@ -62,13 +62,13 @@ def test_several_errors_are_told_together_and_equal_ones_once() -> None:
     first = "expression 'object.a == 1' resulted in error: no such key: a"
     second = "expression 'object.b == 1' resulted in error: no such key: b"
     decision = decide("object.a == 1", "object.b == 1", "object.a == 1", "true")
-    assert decision == Decision(False, f"[{first}, {second}]")
+    assert decision == ConditionDecision(False, f"[{first}, {second}]")
 
 
 def test_conditions_share_what_they_may_cost() -> None:
     dear = "[" + ",".join(map(str, range(40))) + "]"
     text = f"{dear}.all(a, {dear}.all(b, {dear}.all(c, a + b + c >= 0)))"
-    assert decide(text) == Decision(True)
+    assert decide(text) == ConditionDecision(True)
     assert "out of cost budget" in decide(*[text] * 12, "false").error
 
 

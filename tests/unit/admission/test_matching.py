@@ -9,7 +9,7 @@ import pytest
 from krm_fn.admission import Cluster, Operation, Request
 from krm_fn.admission.cluster import crds_by_kind
 from krm_fn.admission.matching import (
-    Answer,
+    MatchResult,
     ResourcePrefilter,
     match,
     may_match,
@@ -63,7 +63,7 @@ def ask(
     name: str = "web",
     labels: dict[str, Any] | None = None,
     **changed: Any,
-) -> Answer:
+) -> MatchResult:
     known = known or cluster()
     head = Head(api_version, kind, "shop", name)
     value = {"metadata": {"name": name, "labels": labels or {}}}
@@ -113,7 +113,7 @@ def test_without_rules_everything_matches_as_itself() -> None:
 
 def test_an_excluded_resource_does_not_match() -> None:
     given = {"resourceRules": [rule()], "excludeResourceRules": [rule(apiGroups=["apps"])]}
-    assert ask(given) == Answer()
+    assert ask(given) == MatchResult()
     assert ask(given, api_version="v1", kind="Pod").matched is not None
 
 
@@ -153,7 +153,7 @@ def test_the_labels_of_an_unknown_namespace_are_undecided() -> None:
     assert "namespace shop" in answer.undecided
     assert "env" in answer.undecided
     assert ask(given, cluster(namespace("shop", env="prod"))).matched is not None
-    assert ask(given, cluster(namespace("shop"))) == Answer()
+    assert ask(given, cluster(namespace("shop"))) == MatchResult()
 
 
 @pytest.mark.parametrize(("name", "matches"), [("shop", True), ("other", False)])
@@ -168,7 +168,7 @@ def test_what_a_rule_leaves_out_is_never_undecided() -> None:
         "namespaceSelector": {"matchLabels": {"env": "prod"}},
         "resourceRules": [rule(apiGroups=["batch"])],
     }
-    assert ask(given) == Answer()
+    assert ask(given) == MatchResult()
 
 
 @pytest.mark.parametrize("which", ["namespaceSelector", "objectSelector"])
@@ -176,14 +176,14 @@ def test_a_wrong_selector_is_an_error_only_if_all_else_matches(which: str) -> No
     wrong = {which: {"matchExpressions": [{"key": "env", "operator": "Near"}]}}
     with pytest.raises(SelectorError, match='"Near" is not a valid label selector operator'):
         ask(wrong)
-    assert ask({**wrong, "resourceRules": [rule(apiGroups=["batch"])]}) == Answer()
+    assert ask({**wrong, "resourceRules": [rule(apiGroups=["batch"])]}) == MatchResult()
 
 
 def test_a_label_that_only_a_controller_sets_is_absent_from_a_template_and_says_so() -> None:
     expression = {"key": "pod-template-hash", "operator": "DoesNotExist"}
     given = {"objectSelector": {"matchExpressions": [expression]}}
     pod = {"api_version": "v1", "kind": "Pod"}
-    assert ask(given, **pod) == Answer(("", "v1", "Pod", "pods"))
+    assert ask(given, **pod) == MatchResult(("", "v1", "Pod", "pods"))
     answer = ask(given, workload=Head("apps/v1", "Deployment", "shop", "web"), **pod)
     assert answer.matched is not None
     assert "pod-template-hash" in answer.notes[0]
@@ -198,19 +198,19 @@ def test_a_match_that_hangs_on_a_label_of_a_controller_alone_says_so() -> None:
     answer = ask(given, kind="Pod", **template)
     assert answer.matched is None
     assert "a controller-added label (pod-template-hash)" in answer.notes[0]
-    assert ask(given, kind="Service", **template) == Answer()
+    assert ask(given, kind="Service", **template) == MatchResult()
 
 
 def test_a_label_that_is_no_text_is_none() -> None:
     given = {"objectSelector": {"matchLabels": {"app": "web"}}}
-    assert ask(given, labels={"app": ["web"]}) == Answer()
+    assert ask(given, labels={"app": ["web"]}) == MatchResult()
 
 
 def test_another_version_of_a_custom_kind_is_equivalent() -> None:
     given = {"resourceRules": [rule(apiGroups=["order.example"], apiVersions=["v2"])]}
     rack = {"api_version": "order.example/v1", "kind": "Rack"}
     assert ask(given, cluster(RACK), **rack).matched == ("order.example", "v2", "Rack", "racks")
-    assert ask({**given, "matchPolicy": "Exact"}, cluster(RACK), **rack) == Answer()
+    assert ask({**given, "matchPolicy": "Exact"}, cluster(RACK), **rack) == MatchResult()
 
 
 def test_a_version_that_only_a_webhook_converts_to_is_undecided() -> None:

@@ -39,7 +39,7 @@ class SettingsAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PolicyAnswer:
     """What a policy says to a request. None is absent.
 
     `mutated` is the whole object; `patch` a JSON patch, in base64, as Rego policies have it.
@@ -61,9 +61,9 @@ class Answer:
     """The members of a group that were asked, and whether each accepts."""
 
 
-def failed(fault: Fault) -> Answer:
+def failed(fault: Fault) -> PolicyAnswer:
     """The answer that stands for a fault: a rejection with the text of the policy server."""
-    return Answer(False, fault.said, _SERVER_ERROR, fault=fault)
+    return PolicyAnswer(False, fault.said, _SERVER_ERROR, fault=fault)
 
 
 _VALIDATION: Final = struct(
@@ -85,7 +85,7 @@ _SETTINGS: Final = struct(
 )
 
 
-def read_answer(data: bytes, prefix: str) -> Answer:
+def read_answer(data: bytes, prefix: str) -> PolicyAnswer:
     """A ValidationResponse. What is none is a fault, whose text has the prefix."""
     try:
         found = _VALIDATION(jsontext.loads(data))
@@ -93,7 +93,7 @@ def read_answer(data: bytes, prefix: str) -> Answer:
         fault = Fault(FaultKind.BAD_RESPONSE, f"its answer is no ValidationResponse: {error}")
         fault.said = f"{INTERNAL}{prefix}{error}"
         return failed(fault)
-    return Answer(
+    return PolicyAnswer(
         found["accepted"],
         found["message"],
         found["code"],
@@ -201,7 +201,7 @@ def _result(found: Any) -> Any:
     return first.get("result") if type(first) is dict else None
 
 
-def read_opa(found: Any) -> Answer:
+def read_opa(found: Any) -> PolicyAnswer:
     """The `response` of an AdmissionReview in a result set."""
     result = _result(found)
     if not isinstance(result, dict) or "response" not in result:
@@ -213,7 +213,7 @@ def read_opa(found: Any) -> Answer:
     status = response["status"] or {}
     details = status.get("details") or {}
     causes = details.get("causes")
-    return Answer(
+    return PolicyAnswer(
         response["allowed"],
         status.get("message"),
         status.get("code"),
@@ -229,7 +229,7 @@ def _present(members: Json) -> Json:
     return {key: member for key, member in members.items() if member is not None}
 
 
-def read_gatekeeper(found: Any) -> Answer:
+def read_gatekeeper(found: Any) -> PolicyAnswer:
     """The violations in a result set: none accept.
 
     Anything else than a list of objects with texts is a fault. The policy server accepts then, so
@@ -237,14 +237,16 @@ def read_gatekeeper(found: Any) -> Answer:
     """
     result = _result(found)
     if result is None and not (type(found) is list and found):
-        return Answer(True)
+        return PolicyAnswer(True)
     try:
         violations = list_of(_VIOLATION)(result)
     except JsonError as error:
         return failed(_bad(f"its result is no list of violations: {error}"))
     if not violations:
-        return Answer(True)
-    return Answer(False, ", ".join(one["msg"] for one in violations if one["msg"] is not None))
+        return PolicyAnswer(True)
+    return PolicyAnswer(
+        False, ", ".join(one["msg"] for one in violations if one["msg"] is not None)
+    )
 
 
 def _bad(message: str) -> Fault:

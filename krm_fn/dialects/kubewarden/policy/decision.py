@@ -16,7 +16,7 @@ from typing import Any, Final
 from krm_fn.dialects.kubewarden.codec import jsontext, patching
 from krm_fn.dialects.kubewarden.codec.graft import graft
 from krm_fn.dialects.kubewarden.faults import Fault, FaultKind
-from krm_fn.dialects.kubewarden.policy.answer import INTERNAL, Answer
+from krm_fn.dialects.kubewarden.policy.answer import INTERNAL, PolicyAnswer
 from krm_fn.values import MISSING, Json, equal, get
 
 _NO_OBJECT: Final = (
@@ -43,7 +43,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class PolicyDecision:
     """What the API server is told. None is absent; `object` is MISSING where nothing changes."""
 
     allowed: bool
@@ -60,12 +60,14 @@ class Decision:
     """In mode monitor, what the policy said when it rejected."""
 
 
-def decide(answer: Answer, subject: Any, terms: Terms, *, raw: bool = False) -> Decision:
+def decide(
+    answer: PolicyAnswer, subject: Any, terms: Terms, *, raw: bool = False
+) -> PolicyDecision:
     """The decision on an answer; `subject` is the object, None where there is none (DELETE).
 
     A raw request is its own subject, and has no identity that must stay.
     """
-    decision = Decision(
+    decision = PolicyDecision(
         answer.accepted,
         answer.message,
         answer.code,
@@ -77,11 +79,11 @@ def decide(answer: Answer, subject: Any, terms: Terms, *, raw: bool = False) -> 
         member_faults=answer.member_faults,
     )
     if answer.mutated is not None and subject is None:
-        decision = Decision(False, _NO_OBJECT)
+        decision = PolicyDecision(False, _NO_OBJECT)
     mutates = subject is not None and attempts_mutation(answer, subject)
     if terms.monitor:
         said = None if decision.allowed else explanation(decision.message, decision.reason)
-        return Decision(
+        return PolicyDecision(
             True,
             warnings=decision.warnings,
             audit=decision.audit,
@@ -93,7 +95,7 @@ def decide(answer: Answer, subject: Any, terms: Terms, *, raw: bool = False) -> 
             f"Request rejected by policy {terms.name}. The policy attempted to mutate the request, "
             "but it is currently configured to not allow mutations."
         )
-        decision = Decision(False, message, warnings=decision.warnings, audit=decision.audit)
+        decision = PolicyDecision(False, message, warnings=decision.warnings, audit=decision.audit)
     elif mutates and decision.allowed:
         decision = _mutated(decision, answer, subject, raw)
     if not decision.allowed and terms.message is not None:
@@ -111,20 +113,22 @@ def explanation(message: str | None, reason: str | None) -> str:
     return message or reason or "denied the request without explanation"
 
 
-def attempts_mutation(answer: Answer, subject: Any) -> bool:
+def attempts_mutation(answer: PolicyAnswer, subject: Any) -> bool:
     """Whether an answer changes the object; a patch counts, whatever is in it."""
     if answer.patch is not None:
         return True
     return answer.mutated is not None and not equal(subject, answer.mutated)
 
 
-def _mutated(decision: Decision, answer: Answer, subject: Any, raw: bool) -> Decision:
+def _mutated(
+    decision: PolicyDecision, answer: PolicyAnswer, subject: Any, raw: bool
+) -> PolicyDecision:
     try:
         changed = answer.mutated if answer.patch is None else _patched(subject, answer.patch)
         if not raw:
             _check_identity(subject, changed)
     except Fault as fault:
-        return Decision(
+        return PolicyDecision(
             False, fault.said, 500, warnings=decision.warnings, audit=decision.audit, fault=fault
         )
     return replace(decision, object=graft(subject, changed))

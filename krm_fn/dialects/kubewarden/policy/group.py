@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from krm_fn.dialects.kubewarden.faults import Fault
 from krm_fn.dialects.kubewarden.host.policyhost import PolicyHost
-from krm_fn.dialects.kubewarden.policy.answer import Answer, failed
+from krm_fn.dialects.kubewarden.policy.answer import PolicyAnswer, failed
 from krm_fn.dialects.kubewarden.policy.decision import Terms, attempts_mutation, decide
 from krm_fn.dialects.kubewarden.policy.expression import Expression
-from krm_fn.dialects.kubewarden.policy.policy import Policy
+from krm_fn.dialects.kubewarden.policy.policy import LoadedPolicy
 from krm_fn.values import Json
 
 _NO_MUTATION: Final = "mutation is not allowed inside of policy group"
@@ -24,14 +24,14 @@ _NO_MUTATION: Final = "mutation is not allowed inside of policy group"
 class Member:
     """A member of a group: a policy with its settings, and what it may ask."""
 
-    policy: Policy
+    policy: LoadedPolicy
     settings: Json
     host: PolicyHost
 
 
 def ask(
     members: Mapping[str, Member], expression: Expression, message: str, request: Any, subject: Any
-) -> Answer:
+) -> PolicyAnswer:
     """The group's answer: its message, and a cause for each member that was asked and said no.
 
     A member that fails, or that mutates, says no. Codes, warnings and audit annotations of members
@@ -64,6 +64,6 @@ def ask(
         return failed(fault)
     asked = tuple(sorted(known.items()))
     if accepted:
-        return Answer(True, members=asked)
+        return PolicyAnswer(True, members=asked)
     in_order = tuple(causes[name] for name in sorted(causes))
-    return Answer(False, message, causes=in_order, member_faults=faults, members=asked)
+    return PolicyAnswer(False, message, causes=in_order, member_faults=faults, members=asked)

@@ -16,11 +16,11 @@ from krm_fn.dialects.kubewarden.host.answers import Answers, read_answers
 from krm_fn.dialects.kubewarden.host.policyhost import Capabilities, PatternError, PolicyHost
 from krm_fn.dialects.kubewarden.host.reads import Reads
 from krm_fn.dialects.kubewarden.options import KubewardenOptions
-from krm_fn.dialects.kubewarden.policy.answer import Answer
+from krm_fn.dialects.kubewarden.policy.answer import PolicyAnswer
 from krm_fn.dialects.kubewarden.policy.expression import Expression
 from krm_fn.dialects.kubewarden.policy.group import Member, ask
-from krm_fn.dialects.kubewarden.policy.plugin import Conditions, KubewardenPolicy, Policies
-from krm_fn.dialects.kubewarden.policy.policy import ExecutionMode, Policy
+from krm_fn.dialects.kubewarden.policy.plugin import Conditions, KubewardenPolicy, PolicyDefaults
+from krm_fn.dialects.kubewarden.policy.policy import ExecutionMode, LoadedPolicy
 from krm_fn.dialects.kubewarden.policy.resource import MemberSpec, PolicyResource
 from krm_fn.dialects.kubewarden.runtime.engine import Engine, Limits
 from krm_fn.dialects.kubewarden.store.cache import Cache
@@ -54,8 +54,8 @@ class Loader:
         self._reads = Reads(cluster)
         self._cluster = cluster
         self._kubernetes_version = kubernetes_version
-        self._common = Policies(cluster.default_namespace, on_error)
-        self._policies: dict[tuple[bytes, ExecutionMode, float], Policy] = {}
+        self._common = PolicyDefaults(cluster.default_namespace, on_error)
+        self._policies: dict[tuple[bytes, ExecutionMode, float], LoadedPolicy] = {}
         self._findings: list[Finding] = []
 
     def load(self, resource: PolicyResource) -> KubewardenPolicy:
@@ -119,10 +119,10 @@ class Loader:
                 f"{modes}"
             ) from None
 
-    def _policy(self, wasm: bytes, mode: ExecutionMode, seconds: float) -> Policy:
+    def _policy(self, wasm: bytes, mode: ExecutionMode, seconds: float) -> LoadedPolicy:
         key = (wasm, mode, seconds)
         if key not in self._policies:
-            self._policies[key] = Policy(self._engine, wasm, mode, seconds)
+            self._policies[key] = LoadedPolicy(self._engine, wasm, mode, seconds)
         return self._policies[key]
 
     def _check_settings(self, member: Member, field: str) -> None:
@@ -162,7 +162,7 @@ class OnePolicy:
     def hosts(self) -> Sequence[PolicyHost]:
         return (self.member.host,)
 
-    def answer(self, request: Json, subject: Any) -> Answer:
+    def answer(self, request: Json, subject: Any) -> PolicyAnswer:
         return self.member.policy.validate(self.member.settings, request, self.member.host)
 
 
@@ -178,5 +178,5 @@ class Group:
     def hosts(self) -> Sequence[PolicyHost]:
         return [member.host for member in self.members.values()]
 
-    def answer(self, request: Json, subject: Any) -> Answer:
+    def answer(self, request: Json, subject: Any) -> PolicyAnswer:
         return ask(self.members, self.expression, self.message, request, subject)

@@ -36,8 +36,8 @@ from krm_fn.admission.matching import (
 from krm_fn.admission.trace import RuleTrace
 from krm_fn.config.options import OnRuleError
 from krm_fn.dialects.kubewarden.host.policyhost import PolicyHost
-from krm_fn.dialects.kubewarden.policy.answer import Answer
-from krm_fn.dialects.kubewarden.policy.decision import Decision, Terms, decide, explanation
+from krm_fn.dialects.kubewarden.policy.answer import PolicyAnswer
+from krm_fn.dialects.kubewarden.policy.decision import PolicyDecision, Terms, decide, explanation
 from krm_fn.dialects.kubewarden.policy.resource import PolicyResource
 from krm_fn.dialects.kubewarden.policy.review import as_version, review
 from krm_fn.values import MISSING, Json
@@ -46,7 +46,7 @@ from krm_fn.wire import Head
 CONTROLLER_NAMESPACE: Final = "kubewarden"
 
 
-class Judge(Protocol):
+class Evaluator(Protocol):
     """A loaded policy or group with its settings."""
 
     @property
@@ -54,7 +54,7 @@ class Judge(Protocol):
         """What answers host calls."""
         ...
 
-    def answer(self, request: Json, subject: Json) -> Answer:
+    def answer(self, request: Json, subject: Json) -> PolicyAnswer:
         """The answer to a request about an object."""
         ...
 
@@ -70,7 +70,7 @@ class Conditions(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Policies:
+class PolicyDefaults:
     """What all policies of a run have in common."""
 
     default_namespace: str
@@ -85,9 +85,9 @@ class KubewardenPolicy:
     def __init__(
         self,
         resource: PolicyResource,
-        judge: Judge,
+        judge: Evaluator,
         conditions: Conditions | None,
-        common: Policies,
+        common: PolicyDefaults,
         cluster: Cluster,
     ) -> None:
         self.resource = resource
@@ -156,7 +156,7 @@ class KubewardenPolicy:
 
     # ---------------------------------------------------------------------------- small parts
 
-    def _tell(self, record: RuleTrace, answer: Answer, decision: Decision) -> None:
+    def _tell(self, record: RuleTrace, answer: PolicyAnswer, decision: PolicyDecision) -> None:
         """Record what the policy answered, and the members of a group."""
         for name, accepted in answer.members:
             result = "accepts" if accepted else "rejects"
@@ -211,7 +211,7 @@ class KubewardenPolicy:
             return self._finding(Cause.WARNING, f"{message}; not asked (failurePolicy: Ignore)")
         return self._finding(Cause.FAILED, message, True)
 
-    def _findings(self, decision: Decision) -> list[Finding]:
+    def _findings(self, decision: PolicyDecision) -> list[Finding]:
         findings: list[Finding] = []
         fault = decision.fault
         if decision.would_reject is not None:
@@ -239,7 +239,7 @@ class KubewardenPolicy:
         )
         return [*findings, *self._host_findings()]
 
-    def _failed(self, decision: Decision) -> Finding:
+    def _failed(self, decision: PolicyDecision) -> Finding:
         fault = decision.fault
         assert fault is not None
         message = f"{fault.kind}: {fault.message}"
@@ -258,7 +258,7 @@ class KubewardenPolicy:
             details=self._details(decision),
         )
 
-    def _details(self, decision: Decision) -> tuple[Finding, ...]:
+    def _details(self, decision: PolicyDecision) -> tuple[Finding, ...]:
         details = []
         for cause in decision.causes or ():
             text = ": ".join(str(cause[key]) for key in ("field", "message") if cause.get(key))

@@ -16,7 +16,7 @@ from krm_fn.dialects.kubewarden.host.policyhost import PolicyHost
 from krm_fn.dialects.kubewarden.host.reads import ReadError
 from krm_fn.dialects.kubewarden.policy.answer import (
     INTERNAL,
-    Answer,
+    PolicyAnswer,
     SettingsAnswer,
     failed,
     read_answer,
@@ -42,7 +42,7 @@ class ExecutionMode(StrEnum):
 _CALL_FAILED: Final = f"{INTERNAL}Guest call failure: "
 
 
-class Policy:
+class LoadedPolicy:
     """A policy of one mode. Raises Fault where the module cannot be loaded in it."""
 
     def __init__(self, engine: Engine, wasm: bytes, mode: ExecutionMode, seconds: float) -> None:
@@ -78,7 +78,7 @@ class Policy:
 
     def validate(
         self, settings: Json, request: Any, host: PolicyHost, *, raw: bool = False
-    ) -> Answer:
+    ) -> PolicyAnswer:
         """What the policy says to a request, faults included. `raw`: it is no AdmissionRequest."""
         try:
             if self._rego is not None:
@@ -104,11 +104,13 @@ class Policy:
             fault.said = f"{INTERNAL}{fault.message}"
             raise
 
-    def _run(self, command: Command, settings: Json, request: Any, host: PolicyHost) -> Answer:
+    def _run(
+        self, command: Command, settings: Json, request: Any, host: PolicyHost
+    ) -> PolicyAnswer:
         data = command.run("validate", _payload(settings, request), host, self.seconds)
         return read_answer(data, "Cannot deserialize policy validation response: ")
 
-    def _evaluate(self, rego: Rego, settings: Json, request: Any, host: PolicyHost) -> Answer:
+    def _evaluate(self, rego: Rego, settings: Json, request: Any, host: PolicyHost) -> PolicyAnswer:
         try:
             if self.mode is ExecutionMode.OPA:
                 data = dict(settings)
@@ -152,7 +154,7 @@ class OpenPolicy:
             return SettingsAnswer(False, message, fault)
         return read_settings_answer(data, "error: ")
 
-    def validate(self, settings: Json, request: Any) -> Answer:
+    def validate(self, settings: Json, request: Any) -> PolicyAnswer:
         """What the policy says to a request, faults included."""
         try:
             data = self._session.call("validate", _payload(settings, request))

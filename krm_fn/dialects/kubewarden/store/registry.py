@@ -166,7 +166,7 @@ def _authorized(url: str, wanted: dict[str, str], token: dict[str, str], most: i
     """A resource, with a token if the registry wants one; `token` keeps it."""
     try:
         return _get(url, {**wanted, **token}, most)
-    except _Unauthorized as refusal:
+    except _UnauthorizedError as refusal:
         if token:
             raise PullError(f"{url}: the registry refuses access without credentials") from None
         token["Authorization"] = f"Bearer {_token(refusal.challenge, url)}"
@@ -195,7 +195,7 @@ def _token(challenge: str, url: str) -> str:
     return token
 
 
-class _Unauthorized(PullError):
+class _UnauthorizedError(PullError):
     def __init__(self, challenge: str, url: str) -> None:
         super().__init__(f"{url}: the registry refuses access without credentials")
         self.challenge = challenge
@@ -226,7 +226,7 @@ def _get(url: str, headers: dict[str, str], most: int) -> bytes:
         challenge = error.headers.get("WWW-Authenticate", "")
         error.close()
         if error.code == 401:
-            raise _Unauthorized(challenge, url) from None
+            raise _UnauthorizedError(challenge, url) from None
         refusal = PullError(f"{url}: {error.code} {error.reason}")
         refusal.status = error.code
         raise refusal from None

@@ -13,7 +13,11 @@ from krm_fn import limits
 from krm_fn.admission import Cluster
 from krm_fn.dialects.sidecarset.calculator import evaluate
 from krm_fn.dialects.sidecarset.names import fits, qualified_name, regex_error, too_long
-from krm_fn.dialects.sidecarset.revisions import RevisionNotFound, find_revision, wanted_revision
+from krm_fn.dialects.sidecarset.revisions import (
+    RevisionNotFoundError,
+    find_revision,
+    wanted_revision,
+)
 from krm_fn.dialects.sidecarset.sets import SidecarSet, is_native
 from krm_fn.dialects.sidecarset.validation import fields, goprint, selectors
 from krm_fn.dialects.sidecarset.validation.conflicts import conflicts
@@ -122,7 +126,7 @@ def _revision(one: SidecarSet, cluster: Cluster) -> Iterator[str]:
     else:
         try:
             find_revision(one, wanted, cluster)
-        except RevisionNotFound as error:
+        except RevisionNotFoundError as error:
             message = f"Cannot find specific ControllerRevision, err: {error}"
             yield invalid("revision", "null", message)
     policy = revision.get("policy", "")

@@ -11,7 +11,7 @@ from krm_fn.admission import Cluster
 from krm_fn.dialects.kubewarden.host.answers import Answers
 from krm_fn.dialects.kubewarden.host.policyhost import Capabilities, PolicyHost
 from krm_fn.dialects.kubewarden.host.reads import Reads
-from krm_fn.dialects.kubewarden.policy.policy import ExecutionMode, Policy
+from krm_fn.dialects.kubewarden.policy.policy import ExecutionMode, LoadedPolicy
 from krm_fn.dialects.kubewarden.runtime.engine import Engine, Limits
 from krm_fn.values import Json
 from krm_fn.wire.stream import head_of
@@ -90,8 +90,8 @@ def engine(**bounds: Any) -> Engine:
     return Engine(Limits(**bounds), isolated=False)
 
 
-def policy(wasm: bytes, mode: str = "kubewarden-wapc", **bounds: Any) -> Policy:
-    return Policy(engine(**bounds), wasm, ExecutionMode(mode), bounds.get("seconds", 30.0))
+def policy(wasm: bytes, mode: str = "kubewarden-wapc", **bounds: Any) -> LoadedPolicy:
+    return LoadedPolicy(engine(**bounds), wasm, ExecutionMode(mode), bounds.get("seconds", 30.0))
 
 
 def host(

@@ -12,7 +12,7 @@ from kw_support import ACCEPT, IMPORTS, engine, guest, host, policy, wapc, wat
 from krm_fn import limits
 from krm_fn.dialects.kubewarden.faults import Fault, FaultKind
 from krm_fn.dialects.kubewarden.policy.decision import Terms, decide
-from krm_fn.dialects.kubewarden.policy.policy import ExecutionMode, Policy
+from krm_fn.dialects.kubewarden.policy.policy import ExecutionMode, LoadedPolicy
 from krm_fn.dialects.kubewarden.runtime.engine import Engine, Limits
 
 FUEL = 50_000_000
@@ -165,8 +165,8 @@ def test_the_wall_clock_backs_the_fuel_up(wasm: Callable[[], bytes], phase: str)
 
 def test_the_next_call_works_after_one_that_was_stopped() -> None:
     shared = engine(fuel=FUEL)
-    bad = Policy(shared, wapc(body=LOOP), ExecutionMode.WAPC, 30.0)
-    good = Policy(shared, wapc(), ExecutionMode.WAPC, 30.0)
+    bad = LoadedPolicy(shared, wapc(body=LOOP), ExecutionMode.WAPC, 30.0)
+    good = LoadedPolicy(shared, wapc(), ExecutionMode.WAPC, 30.0)
     assert not bad.validate({}, {}, host()).accepted
     assert good.validate({}, {}, host()).accepted
 
@@ -210,12 +210,12 @@ def test_two_threads_get_each_their_own_fault() -> None:
     }
     seen: dict[FaultKind, set[FaultKind | None]] = {kind: set() for kind in kinds}
 
-    def work(kind: FaultKind, loaded: Policy) -> None:
+    def work(kind: FaultKind, loaded: LoadedPolicy) -> None:
         for _ in range(50):
             fault = loaded.validate({}, {}, host()).fault
             seen[kind].add(fault.kind if fault else None)
 
-    loaded = {k: Policy(shared, wasm, ExecutionMode.WAPC, 30.0) for k, wasm in kinds.items()}
+    loaded = {k: LoadedPolicy(shared, wasm, ExecutionMode.WAPC, 30.0) for k, wasm in kinds.items()}
     threads = [threading.Thread(target=work, args=pair) for pair in loaded.items()]
     for thread in threads:
         thread.start()
@@ -241,7 +241,7 @@ def test_code_that_takes_too_much_to_compile_ends_in_its_own_process() -> None:
 
 
 def test_a_module_compiled_apart_runs_as_one_compiled_here() -> None:
-    apart = Policy(Engine(Limits()), wapc(), ExecutionMode.WAPC, 30.0)
+    apart = LoadedPolicy(Engine(Limits()), wapc(), ExecutionMode.WAPC, 30.0)
     assert apart.validate({}, {}, host()).accepted
 
 

@@ -12,7 +12,7 @@ from kw_support import POD, host, policy, wapc
 from krm_fn.dialects.kubewarden.codec import jsontext, yamltext
 from krm_fn.dialects.kubewarden.codec.graft import graft
 from krm_fn.dialects.kubewarden.faults import Fault, FaultKind
-from krm_fn.dialects.kubewarden.policy.answer import Answer, read_gatekeeper
+from krm_fn.dialects.kubewarden.policy.answer import PolicyAnswer, read_gatekeeper
 from krm_fn.dialects.kubewarden.policy.decision import Terms, decide
 from krm_fn.dialects.kubewarden.policy.expression import Expression
 from krm_fn.dialects.kubewarden.policy.group import Member, ask
@@ -27,13 +27,13 @@ MAY = Terms("p", mutating=True)
 
 def test_a_mutation_where_it_is_allowed_changes_the_object() -> None:
     before = json.dumps(POD)
-    decision = decide(Answer(True, mutated=CHANGED), POD, MAY)
+    decision = decide(PolicyAnswer(True, mutated=CHANGED), POD, MAY)
     assert equal(decision.object, CHANGED)
     assert json.dumps(POD) == before
 
 
 def test_a_mutation_where_it_is_not_allowed_rejects_in_the_servers_words() -> None:
-    decision = decide(Answer(True, mutated=CHANGED, code=409), POD, Terms("p"))
+    decision = decide(PolicyAnswer(True, mutated=CHANGED, code=409), POD, Terms("p"))
     assert not decision.allowed
     assert decision.code is None
     assert decision.message == (
@@ -43,7 +43,7 @@ def test_a_mutation_where_it_is_not_allowed_rejects_in_the_servers_words() -> No
 
 
 def test_an_equal_object_is_no_mutation() -> None:
-    decision = decide(Answer(True, mutated=json.loads(json.dumps(POD))), POD, Terms("p"))
+    decision = decide(PolicyAnswer(True, mutated=json.loads(json.dumps(POD))), POD, Terms("p"))
     assert decision.allowed
     assert decision.object is MISSING
 
@@ -51,7 +51,7 @@ def test_an_equal_object_is_no_mutation() -> None:
 @pytest.mark.parametrize(("old", "new"), [(True, 1), (1, 1.0), (0, False)])
 def test_values_that_python_holds_for_equal_are_mutations(old: Any, new: Any) -> None:
     subject, mutated = {**POD, "spec": {"x": old}}, {**POD, "spec": {"x": new}}
-    assert not decide(Answer(True, mutated=mutated), subject, Terms("p")).allowed
+    assert not decide(PolicyAnswer(True, mutated=mutated), subject, Terms("p")).allowed
 
 
 IDENTITIES: dict[str, Any] = {
@@ -65,14 +65,14 @@ IDENTITIES: dict[str, Any] = {
 
 @pytest.mark.parametrize("mutated", IDENTITIES.values(), ids=IDENTITIES)
 def test_a_mutation_of_the_identity_is_denied(mutated: Any) -> None:
-    decision = decide(Answer(True, mutated=mutated), POD, MAY)
+    decision = decide(PolicyAnswer(True, mutated=mutated), POD, MAY)
     assert not decision.allowed
     assert decision.fault is not None
     assert decision.fault.kind is FaultKind.BAD_RESPONSE
 
 
 def test_mode_monitor_allows_and_changes_nothing() -> None:
-    answer = Answer(False, "no", 409, mutated=CHANGED, warnings=("w",))
+    answer = PolicyAnswer(False, "no", 409, mutated=CHANGED, warnings=("w",))
     decision = decide(answer, POD, Terms("p", mutating=True, monitor=True))
     assert decision.allowed
     assert decision.object is MISSING
@@ -82,13 +82,13 @@ def test_mode_monitor_allows_and_changes_nothing() -> None:
 
 @pytest.mark.parametrize("own", ["own text", ""])
 def test_a_message_of_the_resource_replaces_the_policys(own: str) -> None:
-    decision = decide(Answer(False, "no", 409), POD, Terms("p", message=own))
+    decision = decide(PolicyAnswer(False, "no", 409), POD, Terms("p", message=own))
     assert (decision.message, decision.code) == (own, 409)
     assert decision.causes == ({"message": "no"},)
 
 
 def test_nothing_can_be_mutated_in_a_deletion() -> None:
-    decision = decide(Answer(True, mutated=POD, warnings=("w",)), None, MAY)
+    decision = decide(PolicyAnswer(True, mutated=POD, warnings=("w",)), None, MAY)
     assert not decision.allowed
     assert (decision.code, decision.warnings) == (None, None)
 
@@ -99,7 +99,7 @@ def patch(text: str) -> str:
 
 def test_a_patch_of_a_rego_policy_is_applied() -> None:
     text = '[{"op": "replace", "path": "/metadata/labels/app", "value": "api"}]'
-    decision = decide(Answer(True, patch=patch(text)), POD, MAY)
+    decision = decide(PolicyAnswer(True, patch=patch(text)), POD, MAY)
     assert equal(decision.object, CHANGED)
 
 
@@ -108,7 +108,7 @@ BAD_PATCHES = ["%", patch("{"), patch('[{"op":"remove","path":"/nope"}]'), patch
 
 @pytest.mark.parametrize("text", BAD_PATCHES)
 def test_a_patch_that_cannot_be_applied_is_denied(text: str) -> None:
-    decision = decide(Answer(True, patch=text), POD, MAY)
+    decision = decide(PolicyAnswer(True, patch=text), POD, MAY)
     assert not decision.allowed
     assert decision.fault is not None
 
@@ -157,7 +157,7 @@ def members(**answers: str) -> dict[str, Member]:
     return {name: Member(policy(wapc(text)), {}, host()) for name, text in answers.items()}
 
 
-def asked(expression: str, **answers: str) -> Answer:
+def asked(expression: str, **answers: str) -> PolicyAnswer:
     known = members(**answers)
     parsed = Expression(expression, frozenset(known))
     return ask(known, parsed, "the group says no", {}, POD)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_fn.dialects.modrule.form import LAST_APPLIED
-from krm_fn.dialects.modrule.lastapplied import Crash, LastApplied, encode
+from krm_fn.dialects.modrule.lastapplied import CrashError, LastApplied, encode
 from krm_fn.lang.patch.kubemod import Operation
 from krm_fn.values import Json
 
@@ -96,12 +96,12 @@ REPLACE = Operation("replace", "/metadata/labels/team", "x")
 
 @pytest.mark.parametrize("text", ["", "null", " null", "null\n"])
 def test_an_empty_annotation_crashes_kubemod(text: str) -> None:
-    with pytest.raises(Crash):
+    with pytest.raises(CrashError):
         LastApplied(document(text)).apply([LABEL])
 
 
 def test_an_empty_annotation_crashes_kubemod_whatever_the_operation() -> None:
-    with pytest.raises(Crash):
+    with pytest.raises(CrashError):
         LastApplied(document("")).apply([REMOVE])
 
 
@@ -118,7 +118,7 @@ def test_replacing_in_null_leaves_the_annotation_alone() -> None:
 
 
 def test_removing_first_does_not_save_null_from_an_addition() -> None:
-    with pytest.raises(Crash):
+    with pytest.raises(CrashError):
         LastApplied(document("null")).apply([REMOVE, LABEL])
 
 
@@ -154,7 +154,7 @@ def test_a_rule_cannot_remove_the_annotation() -> None:
 def test_a_rule_that_removes_all_annotations_crashes_kubemod(metadata: Any) -> None:
     annotation = LastApplied(document("{}"))
     annotation.apply([LABEL])
-    with pytest.raises(Crash):
+    with pytest.raises(CrashError):
         annotation.write({"metadata": metadata})
 
 

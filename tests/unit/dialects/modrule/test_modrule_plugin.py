@@ -32,7 +32,7 @@ from krm_fn.admission.coverage import Templates, coverage
 from krm_fn.dialects.modrule.form import KubeModForm
 from krm_fn.dialects.modrule.plugin import INVOCATION, KubeMod, in_order
 from krm_fn.dialects.modrule.rule import CompiledRule, compile_rule
-from krm_fn.dialects.modrule.scope import IGNORE_LABEL, Scope
+from krm_fn.dialects.modrule.scope import IGNORE_LABEL, ModRuleScope
 from krm_fn.dialects.modrule.spec import decode
 from krm_fn.values import Json
 from krm_fn.wire import Head
@@ -356,7 +356,7 @@ def test_rules_stand_in_the_order_of_a_restarted_operator() -> None:
         )
         assert isinstance(compiled, CompiledRule)
         made.append(compiled)
-    assert [f"{r.ref.namespace}/{r.ref.name}" for r in in_order(made, Scope())] == [
+    assert [f"{r.ref.namespace}/{r.ref.name}" for r in in_order(made, ModRuleScope())] == [
         "kubemod-system/z",
         "/c",
         "shop/a",

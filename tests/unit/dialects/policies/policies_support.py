@@ -11,7 +11,7 @@ from krm_fn.config.fields import Section
 from krm_fn.dialects.policies.common import TypesOnly
 from krm_fn.dialects.policies.dialect import Policies
 from krm_fn.dialects.policies.mutating import MutatingPolicies
-from krm_fn.dialects.policies.validating import Outcome, ValidatingPolicies
+from krm_fn.dialects.policies.validating import ValidatingPolicies, ValidationOutcome
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
 from krm_fn.values import Json, get
@@ -177,7 +177,7 @@ def judge(
     known: Sequence[Json] = (),
     bindings: Sequence[Json] | None = None,
     section: Json | None = None,
-) -> Outcome:
+) -> ValidationOutcome:
     """What validating policies say of an object."""
     policies = [policies] if isinstance(policies, dict) else policies
     cluster = cluster_of(*known)

@@ -25,7 +25,7 @@ from policies_support import (
     typed,
 )
 
-from krm_fn.admission.matching import Answer, match, read_constraints
+from krm_fn.admission.matching import MatchResult, match, read_constraints
 from krm_fn.errors import CompileError
 from krm_fn.kube.cel import environment
 from krm_fn.kube.selectors import SelectorError
@@ -895,7 +895,7 @@ def test_a_deployment_matches_as_upstream(constraints: Json, matches: bool) -> N
     request = request_for(typed(deployment()), cluster)
     answer = match(read_constraints(constraints), request, cluster)
     expected = ("apps", "v1", "Deployment", "deployments") if matches else None
-    assert answer == Answer(expected)  # type: ignore[arg-type]
+    assert answer == MatchResult(expected)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("which", ["namespaceSelector", "objectSelector"])
