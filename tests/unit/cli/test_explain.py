@@ -12,11 +12,13 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from krm_fn.cli import run as run_cli
 
 HERE = Path(__file__).resolve().parent / "explain"
+ROOT = HERE.parents[3]
 UPDATE = os.environ.get("KPT_E2E_UPDATE_EXPECTED") == "true"
 
 GOLDEN = {
@@ -95,6 +97,18 @@ def test_the_same_as_data(
     assert whole["parts"][0]["place"] == "manifests.yaml:8"
 
 
+@pytest.mark.parametrize("folder", ["modrule", "policies", "sidecarset", "appmesh", "fields"])
+def test_the_data_are_what_their_schema_says(
+    folder: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(HERE / folder)
+    schema = json.loads((ROOT / "docs/schemas/explanation.json").read_text())
+    validator = jsonschema.Draft202012Validator(schema)
+    _, out, _ = explain(folder, "--pod-templates", "mutate", "-o", "json", capsys=capsys)
+    assert list(validator.iter_errors(json.loads(out))) == []
+    assert list(validator.iter_errors({**json.loads(out), "kind": "Explanations"}))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -163,9 +177,6 @@ def test_explaining_edits_nothing(
     monkeypatch.chdir(tmp_path)
     explain("fields", "web", capsys=capsys)
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
-
-
-ROOT = HERE.parents[3]
 
 
 def sessions() -> list[tuple[str, str]]:
