@@ -14,8 +14,10 @@ from kw_support import annotated, wapc, wat
 
 from krm_fn.config.options import Options, from_document
 from krm_fn.errors import KrmFnError
+from krm_fn.report.explaintext import object_lines
 from krm_fn.report.model import Report
 from krm_fn.run.admit import admit, stages_of
+from krm_fn.run.explain import explain
 from krm_fn.values import Json
 from krm_fn.wire import read_stream
 
@@ -458,3 +460,39 @@ def test_the_command_line_sets_fuel_and_memory() -> None:
     )
     assert done.returncode == 1
     assert "fuel of 1,000,000" in done.stderr
+
+
+# ---------------------------------------------------------------------------------------- explain
+
+
+def explained(*rules: Json) -> list[str]:
+    """What `krm-fn explain` says of the Pod."""
+    spec = {"rules": [{"inline": yaml.safe_dump_all(rules)}]}
+    document = {"apiVersion": "krm-fn.dev/v1alpha1", "kind": "Admission", "spec": spec}
+    stream = read_stream(POD.encode())
+    stages = stages_of(from_document(document, "test"), [stream])
+    (one,) = explain([stream], stages).objects
+    return list(object_lines(one, 80, verbose=True))
+
+
+def test_a_group_is_explained_by_the_members_that_were_asked() -> None:
+    lines = explained(group("first() && second()", first="accept", second="reject"))
+    told = [line.strip() for line in lines]
+    assert "→ spec.policies.first: member first" in " ".join(told)
+    assert told[told.index("accepts") + 2] == "rejects"
+    assert any("rejects: no" in line for line in told)
+
+
+def test_a_policy_that_was_not_asked_says_which_of_its_rules_keeps_it_from_the_object() -> None:
+    services = [{**PODS, "resources": ["services"]}]
+    told = [line.strip() for line in explained(policy("accept", rules=services))]
+    assert any(line.startswith("not matched: ClusterAdmissionPolicy accept") for line in told)
+    assert "saw CREATE of v1 pods" in told
+    assert "only the resource differs" in told
+
+
+def test_a_condition_of_a_policy_is_explained_by_its_parts() -> None:
+    conditions = [{"name": "c", "expression": "object.metadata.name == 'db'"}]
+    told = [line.strip() for line in explained(policy("reject", matchConditions=conditions))]
+    assert any(line.startswith("✗ spec.matchConditions[0]") for line in told)
+    assert any(line.startswith("object.metadata.name ") and '"web"' in line for line in told)
