@@ -7,10 +7,14 @@ it each time.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from krm_fn.admission.chain import Verdict, net_changes
 from krm_fn.admission.response import Cause, Finding
 from krm_fn.values import Json, format_path
+
+NOT_IDEMPOTENT: Final = "not idempotent"
+"""How the message of the finding begins."""
 
 
 def idempotence(admit: Callable[[Json], Verdict], verdict: Verdict, denies: bool) -> Finding | None:
@@ -30,9 +34,9 @@ def idempotence(admit: Callable[[Json], Verdict], verdict: Verdict, denies: bool
     return Finding(
         Cause.FAILED if denies else Cause.WARNING,
         denies,
-        f"not idempotent: admitting the result once more changes {format_path(first.path)} again, "
-        "as every later update in the cluster would; let the rule's match leave out objects that "
-        "it has already changed",
+        f"{NOT_IDEMPOTENT}: admitting the result once more changes {format_path(first.path)} "
+        "again, as every later update in the cluster would; let the rule's match leave out objects "
+        "that it has already changed",
         rules,
         first.path,
     )

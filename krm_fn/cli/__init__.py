@@ -18,6 +18,7 @@ from krm_fn.cli.lint import lint
 from krm_fn.cli.pull import pull
 from krm_fn.cli.show import show
 from krm_fn.cli.status import USAGE, status_of
+from krm_fn.cli.test import test
 from krm_fn.cli.version import version
 from krm_fn.errors import KrmFnError, OutputError
 from krm_fn.system.streams import put, say
@@ -45,6 +46,7 @@ for command in (
     show,
     explain,
     lint,
+    test,
     pull,
     kustomize_plugin,
     helm_plugin,

@@ -27,6 +27,9 @@ class DialectEntry(NamedTuple):
     """Whether the group has no other kinds, so that another one is a slip of the pen."""
     readable: tuple[str, ...] = ()
     """Kinds that say how the rules apply: bindings. They are no rules, and no targets either."""
+    shareable: bool = False
+    """Whether its plugins hold nothing of the cluster that they were compiled for, but for the
+    definitions of custom kinds: a run that knows another cluster may then use them, too."""
     has_rules: bool = True
     """Whether it is for rules; one that is not takes part by what is known of the cluster."""
 
@@ -46,6 +49,7 @@ DIALECTS: Final = (
         kinds=("MutatingAdmissionPolicy", "ValidatingAdmissionPolicy"),
         section="policies",
         target="krm_fn.dialects.policies:DIALECT",
+        shareable=True,
         whole_group=False,
         readable=("MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding"),
     ),
@@ -56,6 +60,7 @@ DIALECTS: Final = (
         kinds=("ModRule",),
         section="modRules",
         target="krm_fn.dialects.modrule:DIALECT",
+        shareable=True,
     ),
     DialectEntry(
         name="sidecarset",
@@ -73,6 +78,7 @@ DIALECTS: Final = (
         kinds=("Mesh",),
         section="appMesh",
         target="krm_fn.dialects.appmesh:DIALECT",
+        shareable=True,
         whole_group=False,
     ),
     DialectEntry(
@@ -103,7 +109,9 @@ DIALECTS: Final = (
 _BY_KIND: Final = {(entry.group, kind): entry for entry in DIALECTS for kind in entry.kinds}
 _READABLE: Final = {(entry.group, kind): entry for entry in DIALECTS for kind in entry.readable}
 
-_NEVER_TARGETS: Final = frozenset({("kpt.dev", "Kptfile"), ("krm-fn.dev", "Admission")})
+_NEVER_TARGETS: Final = frozenset(
+    {("kpt.dev", "Kptfile"), ("krm-fn.dev", "Admission"), ("krm-fn.dev", "Suite")}
+)
 _NEVER_TARGET_GROUPS: Final = frozenset(
     {"kustomize.config.k8s.io", "builtin", "config.kubernetes.io", "config.kpt.dev"}
 )

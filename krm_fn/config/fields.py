@@ -7,6 +7,7 @@ itself.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -35,6 +36,11 @@ class Section:
         """The section with these members in place of its own."""
         value = {**self._value, **members}
         return Section(value, self._path, self._where, texts=self._texts)
+
+    @property
+    def members(self) -> Mapping[str, Any]:
+        """All members as they are, for somebody else to read: words such as `Off` are undecided."""
+        return dict(self._value)
 
     @property
     def where(self) -> str:

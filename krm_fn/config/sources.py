@@ -121,7 +121,8 @@ class RuleSet:
                     self.add(item, origin, base=base)
                     found += 1
                 elif item.head.api_version == API_VERSION:
-                    self.configurations.append(item)
+                    if item.head.kind != "Suite":  # tests of the rules that it stands beside
+                        self.configurations.append(item)
                 else:
                     _refuse_misspelt(item, name)
                     self.objects.append(item.value)

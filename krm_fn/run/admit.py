@@ -19,7 +19,7 @@ from krm_fn.errors import ConfigError
 from krm_fn.report.model import ObjectReport, Outcome, Report
 from krm_fn.report.redact import Redactor
 from krm_fn.run.caller import Caller
-from krm_fn.run.compile import compile_rules
+from krm_fn.run.compile import SharedPlugins, compile_rules
 from krm_fn.run.judge import Judge
 from krm_fn.run.knowledge import knowledge_of
 from krm_fn.run.oldobjects import old_objects
@@ -81,11 +81,13 @@ def admit(
     *,
     lint: bool = False,
     explains: bool = False,
+    shared: SharedPlugins | None = None,
 ) -> Report:
     """Admit every item of the streams and edit them in place, one stage after the other.
 
     `lint`: also look for what depends on the order of rules that have none. `explains`: every rule
-    is asked about every object, and the reports have traces.
+    is asked about every object, and the reports have traces. `shared` are the plugins of earlier
+    runs.
     Raises KrmFnError for what cannot be read; what rules say is in the report.
     """
     report = Report()
@@ -93,7 +95,10 @@ def admit(
         for n in range(len(stages)):
             # Only to those who wrote the functionConfig is its twin among the items no object.
             config = function_config if not stages[n].is_image else None
-            one = _Stage(streams, stages[n:], config, caller, lint=lint, explains=explains).run()
+            stage = _Stage(
+                streams, stages[n:], config, caller, lint=lint, explains=explains, shared=shared
+            )
+            one = stage.run()
             report = one if n == 0 else report.followed_by(one)
     if len(stages) > 1:
         order = {item: n for n, item in enumerate(i for s in streams for i in s.items)}
@@ -138,6 +143,7 @@ class _Stage:
         *,
         lint: bool,
         explains: bool = False,
+        shared: SharedPlugins | None = None,
     ) -> None:
         self._streams = streams
         self._items = [i for stream in streams for i in stream.items if not i.dropped]
@@ -148,6 +154,7 @@ class _Stage:
         self._caller = caller
         self._lint = lint
         self._explains = explains
+        self._shared = shared
         self._old_objects = old_objects(self._options)
 
     def run(self) -> Report:
@@ -175,7 +182,7 @@ class _Stage:
         """
         options, rules = self._options, self._rules
         known = knowledge_of(self._items, self._stages, self._caller)
-        plugins, findings = compile_rules(self._stages, known, lint=self._lint)
+        plugins, findings = compile_rules(self._stages, known, lint=self._lint, shared=self._shared)
         targets = list(
             targets_of(self._items, options, rules, known.cluster, self._function_config)
         )

@@ -5,17 +5,68 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 
-from krm_fn.admission import Finding, Plugin
+from krm_fn.admission import Finding, Plugin, Rule
 from krm_fn.admission.diagnostics import Diagnostics
 from krm_fn.config.dialect import CompileContext, Dialect
 from krm_fn.config.dialects import DIALECTS, DialectEntry
 from krm_fn.config.fields import Section
+from krm_fn.config.options import Options
 from krm_fn.config.sources import Stage
 from krm_fn.run.knowledge import Knowledge
 
 
+class SharedPlugins:
+    """The plugins of rules for several runs, which differ in objects and in what they are told.
+
+    Rules are shared that are the very same objects in both runs, of dialects that hold nothing of
+    the cluster, where no custom kind is defined.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[object, tuple[object, Sequence[Plugin], list[Finding]]] = {}
+
+    def compiled(
+        self,
+        entry: DialectEntry,
+        rules: Sequence[Rule],
+        context: CompileContext,
+        known: Knowledge,
+        options: Options,
+    ) -> Sequence[Plugin]:
+        """The plugins of a dialect's rules, compiled where they are not known."""
+        if not entry.shareable or known.definitions:
+            plugins = _load(entry).compile(rules, context)
+            context.section.done()
+            return plugins
+        used = (*rules, *context.bindings, options.sections.get(entry.section))
+        key = (
+            entry.name,
+            tuple(map(id, used)),
+            repr(options.context.user),
+            options.object_form,
+            options.context.default_namespace,
+            options.context.kubernetes_version,
+            (options.on_rule_error, options.strict, options.base),
+            (context.lint, context.complete, context.is_last),
+        )
+        if key not in self._known:
+            before = len(context.diagnostics.findings)
+            plugins = _load(entry).compile(rules, context)
+            context.section.done()
+            # What has its id in the key is kept, so that nothing else gets it.
+            self._known[key] = used, plugins, context.diagnostics.findings[before:]
+            return plugins
+        _, plugins, findings = self._known[key]
+        context.diagnostics.findings += findings
+        return plugins
+
+
 def compile_rules(
-    stages: Sequence[Stage], known: Knowledge, *, lint: bool = False
+    stages: Sequence[Stage],
+    known: Knowledge,
+    *,
+    lint: bool = False,
+    shared: SharedPlugins | None = None,
 ) -> tuple[list[Plugin], list[Finding]]:
     """The plugins of the first stage's rules, and what there is to say of the rules.
 
@@ -46,8 +97,11 @@ def compile_rules(
             complete,
             is_last=len(stages) == 1,
         )
-        plugins += _load(entry).compile(own, context)
-        section.done()
+        if shared is not None:
+            plugins += shared.compiled(entry, own, context, known, options)
+        else:
+            plugins += _load(entry).compile(own, context)
+            section.done()
     diagnostics.raise_errors()
     return plugins, diagnostics.findings
 
