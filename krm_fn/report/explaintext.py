@@ -146,12 +146,34 @@ def overview(objects: Sequence[ExplainedObject], width: int, *, verbose: bool) -
         for n, name in enumerate(names):
             cells = (f"  {shown[rule][n]:<{c}}" for rule, c in zip(busy, columns, strict=True))
             yield f"{name:<{first}}{''.join(cells)}".rstrip()
-    else:
+    elif verbose or len(objects) * len(busy) <= _LISTED:
         yield from _list(objects, names, busy, shown)
+    else:
+        yield from _by_rule(objects, busy, width)
     idle = [name for name in rules if name not in busy]
     if idle:
         yield from ([""] if busy else [])
         yield from _idle(objects, idle, width, verbose=verbose)
+
+
+_LISTED: Final = 20
+"""Pairs of objects and rules that are listed; of more only their numbers are shown."""
+
+
+def _by_rule(objects: Sequence[ExplainedObject], busy: Sequence[str], width: int) -> Iterator[str]:
+    """Of each rule, how many objects came to what."""
+    yield f"{len(objects)} objects; KIND/NAME explains one, -v lists all"
+    for name in busy:
+        outcomes = Counter(
+            str(rule.outcome)
+            for one in objects
+            for rule in one.rules
+            if rule.name == name and not rule.again
+        )
+        counts = ", ".join(
+            f"{outcomes[word]} {word}" for word in map(str, RuleOutcome) if outcomes[word]
+        )
+        yield from _two_columns(f"  {name}", counts, width)
 
 
 def _column(objects: Sequence[ExplainedObject], name: str) -> list[str]:
@@ -220,7 +242,9 @@ def _idle(
 def _misses(
     objects: Sequence[ExplainedObject], name: str
 ) -> list[tuple[ExplainedObject, ExplainedRule]]:
-    return [(one, rule) for one in objects for rule in one.rules if rule.name == name]
+    return [
+        (one, rule) for one in objects for rule in one.rules if rule.name == name and not rule.again
+    ]
 
 
 def _passed(miss: tuple[ExplainedObject, ExplainedRule]) -> int:

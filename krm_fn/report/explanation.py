@@ -18,6 +18,7 @@ from krm_fn.admission.views import HiddenAnnotations
 from krm_fn.errors import ConfigError, did_you_mean
 from krm_fn.printable import one_line
 from krm_fn.report.model import ObjectReport, Report
+from krm_fn.report.statements import shown
 from krm_fn.values import MISSING, Path, compact, diff, format_path, get
 from krm_fn.wire import Head
 
@@ -201,7 +202,7 @@ def explanation(report: Report, rules: Sequence[Rule]) -> Explanation:
 def _object(entry: ObjectReport, rules: Sequence[Rule], report: Report) -> ExplainedObject:
     explained = list(_rules(entry, rules, report))
     head = entry.head
-    shown = Head(
+    head_shown = Head(
         one_line(head.api_version),
         one_line(head.kind),
         one_line(head.namespace),
@@ -210,8 +211,8 @@ def _object(entry: ObjectReport, rules: Sequence[Rule], report: Report) -> Expla
     place = one_line(str(entry.item.origin))
     filled = tuple(_filled(entry, report))
     complaints = (finding for finding in entry.findings if not finding.rules)
-    server = tuple(_text(finding.message, entry, report) for finding in complaints)
-    return ExplainedObject(entry, shown, place, tuple(explained), filled, server)
+    server = tuple(shown(finding.message, entry, report) for finding in complaints)
+    return ExplainedObject(entry, head_shown, place, tuple(explained), filled, server)
 
 
 def _filled(entry: ObjectReport, report: Report) -> Iterator[str]:
@@ -238,7 +239,7 @@ def _rules(entry: ObjectReport, rules: Sequence[Rule], report: Report) -> Iterat
     for key, rule in by_key.items():
         if key not in asked:
             messages = tuple(
-                _text(finding.message, entry, report)
+                shown(finding.message, entry, report)
                 for finding in report.findings
                 if any(key_of(ref) == key for ref in finding.rules)
             )
@@ -256,7 +257,7 @@ def _rule(
         record.ref,
         "" if rule is None else _place(rule),
         outcome,
-        tuple(_text(finding.message, entry, report) for finding in own),
+        tuple(shown(finding.message, entry, report) for finding in own),
         format_path(trace.path),
         lambda: tuple(_criterion(one, entry, trace, rule, report) for one in record.criteria),
         again=record.again,
@@ -293,12 +294,12 @@ def _criterion(
         place = _value_place(entry, trace, one.path)
         saw = f"{saw} [{place}]" if place else saw
     return ExplainedCriterion(
-        _text(one.wants, entry, report),
-        _text(saw, entry, report),
+        shown(one.wants, entry, report),
+        shown(saw, entry, report),
         one.held,
         format_path(one.field),
         "" if rule is None or not one.field else one_line(rule.place(one.field)),
-        _text(one.hint, entry, report),
+        shown(one.hint, entry, report),
         one.is_effect,
         tuple(_part(part, entry, trace, report) for part in parts),
     )
@@ -307,14 +308,14 @@ def _criterion(
 def _part(part: Part, entry: ObjectReport, trace: Trace, report: Report) -> ExplainedPart:
     value = None
     if part.value is not MISSING:
-        shown = part.value
+        value_shown = part.value
         if part.path is not None and not report.show_secrets:
-            shown = report.redactor.value((*trace.path, *part.path), shown, entry.item)
+            value_shown = report.redactor.value((*trace.path, *part.path), value_shown, entry.item)
         place = "" if part.path is None else _value_place(entry, trace, part.path)
-        value = Value(_text(_cut(compact(shown)), entry, report), place)
+        value = Value(shown(_cut(compact(value_shown)), entry, report), place)
     note = part.error or part.note
     parts = tuple(_part(one, entry, trace, report) for one in part.parts)
-    return ExplainedPart(one_line(part.text), value, _text(note, entry, report), parts)
+    return ExplainedPart(one_line(part.text), value, shown(note, entry, report), parts)
 
 
 _LONG = 200
@@ -342,12 +343,6 @@ def place_of(entry: ObjectReport, path: Path) -> str:
 
 def _place(rule: Rule) -> str:
     return one_line(str(rule.ref.origin)) if rule.ref.origin is not None else ""
-
-
-def _text(text: str, entry: ObjectReport, report: Report) -> str:
-    if not report.show_secrets:
-        text = report.redactor.message(text, entry.item, asks=True)
-    return one_line(" ".join(text.split()))
 
 
 # --------------------------------------------------------------------------------------- who wrote

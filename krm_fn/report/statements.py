@@ -83,6 +83,13 @@ def changes(report: Report) -> Iterator[Statement]:
             yield _of_change(entry, change, report)
 
 
+def shown(text: str, entry: ObjectReport, report: Report) -> str:
+    """A text about an object as it may be shown: on one line, without values of Secrets."""
+    if not report.show_secrets:
+        text = report.redactor.message(text, entry.item, asks=True)
+    return one_line(" ".join(text.split()))
+
+
 def _of_finding(entry: ObjectReport | None, finding: Finding, report: Report) -> Statement:
     message, asks = finding.message, _asks(finding.rules)
     if not report.show_secrets:

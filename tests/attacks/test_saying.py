@@ -127,6 +127,12 @@ def said_of(rule: str) -> Iterator[tuple[str, str]]:
         done = run(command, *rules, *more)
         assert done.returncode in (0, 1, 2, 4, 5), done.stderr
         yield command, done.stdout + done.stderr
+    for more in (("-v",), ("-v", "-o", "json"), ("--changes",), ("--field", "data")):
+        done = run("explain", "-f", "m", "-r", "rule.yaml", *more)
+        assert done.returncode in (0, 2, 4), done.stderr
+        yield f"explain {' '.join(more)}", done.stdout + done.stderr
+    done = run("diff", "--blame=always", "-f", "m", "-r", "rule.yaml")
+    yield "diff --blame", done.stdout + done.stderr
     for strict in ((), ("--strict",)):
         done = run("show", "-f", "m", *strict)
         yield "show", done.stdout + done.stderr
@@ -553,8 +559,15 @@ def test_no_module_but_one_speaks_to_a_terminal() -> None:
 
 
 def test_every_form_of_a_report_is_made_of_statements() -> None:
-    """Findings and changes hold texts as rules and authors wrote them; one module reads these."""
-    reading = {"krm_fn/report/statements.py", "krm_fn/report/model.py"}
+    """Findings and changes hold texts as rules and authors wrote them; two modules read these.
+
+    What an explanation shows, it takes through `statements.shown`.
+    """
+    reading = {
+        "krm_fn/report/explanation.py",
+        "krm_fn/report/model.py",
+        "krm_fn/report/statements.py",
+    }
     wrong = []
     for path in sorted((ROOT / "krm_fn" / "report").rglob("*.py")):
         name = str(path.relative_to(ROOT))

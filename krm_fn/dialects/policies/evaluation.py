@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from krm_fn.admission import Cause, Cluster, Finding, Request, RuleRef
 from krm_fn.admission.trace import RuleTrace
-from krm_fn.dialects.policies.common import Settings
+from krm_fn.dialects.policies.common import Settings, undecided_namespace
 from krm_fn.dialects.policies.dispatch import (
     Dispatcher,
     Invocation,
@@ -81,3 +81,12 @@ class PolicyEvaluation(ABC):
     def record(self, policy: Policy) -> RuleTrace | None:
         """What takes the criteria of a policy, where somebody asks."""
         return None if self.request.trace is None else self.request.trace.rule(policy.ref)
+
+    def undecided_namespace(self, policy: Policy) -> None:
+        """A policy reads what nobody knows of the request's namespace."""
+        finding = undecided_namespace(policy, self.request)
+        self.outcome.findings.append(finding)
+        record = self.record(policy)
+        if record is not None:
+            saw = f"of {self.request.namespace} only the name is known"
+            record.ask("a namespace that is known", saw, None, hint=finding.message)

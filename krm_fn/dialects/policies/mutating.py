@@ -29,7 +29,6 @@ from krm_fn.dialects.policies.common import (
     Settings,
     ignored_error,
     scopes_of,
-    undecided_namespace,
 )
 from krm_fn.dialects.policies.denial import Because, Denial, MutationRefusedError, internal_error
 from krm_fn.dialects.policies.dispatch import (
@@ -309,7 +308,7 @@ class _Pass(PolicyEvaluation):
         if self.only is not None and invocation.key not in self.only:
             return
         if compiled.reads_unknown and not context.known_namespace():
-            self.outcome.findings.append(undecided_namespace(policy, self.request))
+            self.undecided_namespace(policy)
             return
         bindings = context.bindings(invocation, compiled, schemas)
         for mutator in compiled.mutators:

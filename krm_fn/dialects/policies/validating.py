@@ -26,7 +26,6 @@ from krm_fn.dialects.policies.common import (
     Settings,
     ignored_error,
     scopes_of,
-    undecided_namespace,
 )
 from krm_fn.dialects.policies.denial import Because, Denial
 from krm_fn.dialects.policies.dispatch import (
@@ -316,7 +315,7 @@ class _Run(PolicyEvaluation):
                 return
         self.outcome.matched[invocation.policy.ref] = None
         if compiled.reads_unknown and not context.known_namespace():
-            self.outcome.findings.append(undecided_namespace(invocation.policy, self.request))
+            self.undecided_namespace(invocation.policy)
             return
         seen = {**context.bindings(invocation, compiled, schemas), **objects}
         verdict = compiled.judge(seen, self.record(invocation.policy))
