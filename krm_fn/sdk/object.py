@@ -249,7 +249,7 @@ class KubeObject(SubObject):
 
     def to_yaml(self) -> str:
         """Returns the object as YAML in block style, with its comments."""
-        from krm_fn.wire.comments import written_alone
+        from krm_fn.wire.yamlstream import written_alone
 
         return written_alone(self.item)
 

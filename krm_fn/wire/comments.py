@@ -2,76 +2,45 @@
 
 A value has a head comment, the lines right above it that are indented as it is, and a line
 comment, which ends its line (that of its key, for a block of lines). They are no part of a value,
-so they are put into the text that is about to leave, after all edits of values. That text is read
-again: a comment that would change a value is refused.
+so they are put into the text that is about to leave, after all edits of values. This module knows
+texts and nodes; it knows no stream of objects.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from krm_fn.errors import InputError
-from krm_fn.values import Path, equal, format_path
-from krm_fn.wire.compose import MappingNode, Node, ScalarNode, SequenceNode, YamlError
-from krm_fn.wire.edit import TextEdit, apply_edits, newline_of
-from krm_fn.wire.emit import Layout, emit_block
+from krm_fn.values import Path, format_path
+from krm_fn.wire.compose import MappingNode, Node, ScalarNode, SequenceNode
+from krm_fn.wire.edit import TextEdit, newline_of
 from krm_fn.wire.lines import CannotEdit, line_end, line_start, with_comments_above
-from krm_fn.wire.stream import Comment, Comments, Item
-from krm_fn.wire.yamlstream import YamlStream
+from krm_fn.wire.stream import Comment, Comments
 
 
-def comments_of(item: Item) -> dict[Path, Comments]:
-    """Returns the comments of an item as it came in, by the paths of their values.
+def comments_in(text: str, root: Node, base: int) -> dict[Path, Comments]:
+    """Returns the comments of an object's values by their paths; values without are not there.
 
-    Values without comments are not there; JSON has none. Raises InputError where the item cannot be
-    read. Takes one pass over its text.
+    `base` is what to add to the positions of its nodes to get those in `text`. Takes one pass.
     """
-    stream = item.stream
-    if not isinstance(stream, YamlStream):
-        return {}
-    try:
-        root, base = stream.node_of(item)
-    except YamlError as error:
-        raise error.at(stream.name) from None
     found: dict[Path, Comments] = {}
-    for path, place in _places(stream.text, root, base):
+    for path, place in _places(text, root, base):
         comments = place.read()
         if any(comments):
             found[path] = comments
     return found
 
 
-def with_comments(text: str, wanted: Sequence[tuple[int, Comment]]) -> str:
-    """Returns `text` with comments set: pairs of (index of the item, comment).
+def comment_edits(
+    text: str, root: Node, base: int, comments: Iterable[Comment], name: str
+) -> Iterator[TextEdit]:
+    """Returns the edits that set comments of the object `name`.
 
-    Of several for one place the last counts. Raises InputError where one cannot stand.
+    Raises InputError where one cannot stand that did not come with it from another text.
     """
-    stream = YamlStream(text, "")
-    by_item: dict[int, dict[tuple[Path, bool], Comment]] = {}
-    for index, comment in wanted:
-        by_item.setdefault(index, {})[comment.path, comment.head] = comment
-    edits: dict[tuple[int, int], str] = {}
-    for index, comments in by_item.items():
-        for start, end, body in _edits(stream, stream.items[index], comments.values()):
-            edits[start, end] = body  # what is above an object is above its first key, too
-    written = apply_edits(text, [(*span, body) for span, body in edits.items()], 0, len(text))
-    after = YamlStream(written, "")
-    for old, new in zip(stream.items, after.items, strict=True):
-        if not equal(old.value, new.value):
-            raise InputError(f"{old.head}: a comment would change a value")
-    return written
-
-
-def written_alone(item: Item) -> str:
-    """Returns an item as a YAML document of its own, in block style, with its comments."""
-    text = emit_block(item.final, 0, Layout()) + "\n"
-    return with_comments(text, [(0, comment) for comment in item.all_comments()])
-
-
-def _edits(stream: YamlStream, item: Item, comments: Iterable[Comment]) -> Iterator[TextEdit]:
-    places = dict(_places(stream.text, *stream.node_of(item)))
+    places = dict(_places(text, root, base))
     for comment in comments:
         kind = "head" if comment.head else "line"
         try:
@@ -80,7 +49,7 @@ def _edits(stream: YamlStream, item: Item, comments: Iterable[Comment]) -> Itera
             if comment.carried:
                 continue
             raise InputError(
-                f"{item.head}: {format_path(comment.path)} cannot have a {kind} comment: {error}"
+                f"{name}: {format_path(comment.path)} cannot have a {kind} comment: {error}"
             ) from None
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -84,8 +84,8 @@ class Region:
     flow: bool
     context: str = ""
     """What the node needs to be read alone: its document's directives."""
-    quick: bool = False
-    """Whether texts may be read by their lines."""
+    by_lines: Callable[[str], Composed | None] | None = None
+    """Reads a text by its lines where that is enough; None where texts are to be read exactly."""
 
     @property
     def column(self) -> int:
@@ -107,10 +107,8 @@ class Region:
 
     def read(self, body: str, line_offset: int = 0) -> Composed:
         """A text as `source` and `alone` give it, composed. Raises YamlError."""
-        if self.quick and not self.flow:
-            from krm_fn.wire.fast.compose import quick_compose  # as in `YamlStream`
-
-            found = quick_compose(body)
+        if self.by_lines is not None and not self.flow:
+            found = self.by_lines(body)
             if found is not None:
                 return found
         return compose(body, line_offset=line_offset)

@@ -21,6 +21,8 @@ from krm_fn.wire.edit import TextEdit, apply_edits, without
 from krm_fn.wire.scan import Head
 from krm_fn.wire.stream import (
     RESOURCE_LIST,
+    Comment,
+    Comments,
     Item,
     Stream,
     a_shape,
@@ -127,8 +129,11 @@ class JsonStream(Stream):
         del reading  # JSON has no plain words
         return self._value(item.found)
 
-    def _commented(self, text: str) -> str:
-        if any(item.comments for item in self.items):
+    def comments_of(self, item: Item) -> dict[Path, Comments]:
+        return {}
+
+    def set_comments(self, text: str, wanted: Sequence[tuple[int, Comment]]) -> str:
+        if any(not comment.carried for _, comment in wanted):
             raise InputError("JSON has no comments", self.name)
         return text
 

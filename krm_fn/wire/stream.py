@@ -146,10 +146,8 @@ class Item:
         Raises InputError where it cannot be read.
         """
         if self._written_comments is None:
-            from krm_fn.wire.comments import comments_of  # stands on the streams
-
             with limits.deep_stack():
-                self._written_comments = comments_of(self)
+                self._written_comments = self._text.comments_of(self)
         return self._written_comments
 
     def read_as(self, reading: Reading) -> Json:
@@ -487,9 +485,21 @@ class Stream(ABC):
         wanted = [(n, comment) for n, of_one in enumerate(comments) for comment in of_one]
         if not wanted:
             return text
-        from krm_fn.wire.comments import with_comments  # stands on the streams
+        return self.set_comments(text, wanted)
 
-        return with_comments(text, wanted)
+    @abstractmethod
+    def comments_of(self, item: Item) -> dict[Path, Comments]:
+        """The comments of an item as it came in, by the paths of their values; for items.
+
+        Raises InputError where it cannot be read.
+        """
+
+    @abstractmethod
+    def set_comments(self, text: str, wanted: Sequence[tuple[int, Comment]]) -> str:
+        """What leaves, with comments set: pairs of (index of the object in it, comment).
+
+        Of several for one place the last counts. Raises InputError where one cannot stand.
+        """
 
     @abstractmethod
     def prepare(self, item: Item) -> None:

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from krm_fn.errors import InputError
 from krm_fn.values import Json, Path, equal
@@ -32,6 +32,8 @@ from krm_fn.wire.lines import (
 from krm_fn.wire.scan import Document, Entry, Found, Head, scan
 from krm_fn.wire.stream import (
     RESOURCE_LIST,
+    Comment,
+    Comments,
     Item,
     Stream,
     a_shape,
@@ -50,6 +52,10 @@ WORTH_IT: Final = 48 * 1024
 _NO_MARKER: Final = re.compile(r"(?:\A|\n)(---)[^ \t\r\n]")
 
 
+if TYPE_CHECKING:
+    from krm_fn.wire.fast.compose import LineReader
+
+
 def _quick_scan(text: str) -> list[Document] | None:
     from krm_fn.wire.fast.scan import quick_scan  # patterns that a short text can do without
 
@@ -62,6 +68,7 @@ class YamlStream(Stream):
         super().__init__(text, name)
         self._quick = quick and len(text) >= WORTH_IT
         self.documents = (_quick_scan(text) if self._quick else None) or scan(text)
+        self._lines: LineReader | None = None
         self._list: Document | None = None
         self._layout = Layout(newline=newline_of(text))
         self._in_context: dict[tuple[int, int], Node] | None = None
@@ -160,7 +167,15 @@ class YamlStream(Stream):
         if end < 0:
             end = found.end
         flow = self._in_flow(document, found)
-        return Region(self.text, found.start, end, flow, context, self._quick)
+        by_lines = self._compose_by_lines if self._quick else None
+        return Region(self.text, found.start, end, flow, context, by_lines)
+
+    def _compose_by_lines(self, text: str) -> Composed | None:
+        if self._lines is None:
+            from krm_fn.wire.fast.compose import LineReader  # that a short text can do without
+
+            self._lines = LineReader()
+        return self._lines.compose(text)
 
     def _in_flow(self, document: Document, found: Found) -> bool:
         """Whether the object stands in flow style, its own or that of a collection around it."""
@@ -203,6 +218,18 @@ class YamlStream(Stream):
         if self._is_in_context(item.found):
             return self._node_in_context(item.found), 0
         return self._compose(item.found).roots[0], self._region(item.found).base
+
+    def comments_of(self, item: Item) -> dict[Path, Comments]:
+        from krm_fn.wire.comments import comments_in  # few runs look at comments
+
+        try:
+            root, base = self.node_of(item)
+        except YamlError as error:
+            raise error.at(self.name) from None
+        return comments_in(self.text, root, base)
+
+    def set_comments(self, text: str, wanted: Sequence[tuple[int, Comment]]) -> str:
+        return _with_comments(text, wanted)
 
     def load(self, item: Item) -> Json:
         try:
@@ -319,6 +346,7 @@ class YamlStream(Stream):
         try:
             stream = YamlStream(text, self.name, quick=self._quick)
             stream.expect = self.expect
+            stream._lines = self._lines  # it is the same text but for the edits
             items = stream.items
             if deeply:
                 values = [item.final for item in kept] + self.added
@@ -567,6 +595,34 @@ class YamlStream(Stream):
             return []
         at = max(entry.value.end for entry in root.entries.values())
         return [(at, at, f', "results": {body}')]
+
+
+def written_alone(item: Item) -> str:
+    """An item as a YAML document of its own, in block style, with its comments."""
+    text = emit_block(item.final, 0, Layout()) + "\n"
+    return _with_comments(text, [(0, comment) for comment in item.all_comments()])
+
+
+def _with_comments(text: str, wanted: Sequence[tuple[int, Comment]]) -> str:
+    """The text with comments set, which is read again: one that would change a value is refused."""
+    from krm_fn.wire.comments import comment_edits  # few runs set comments
+
+    stream = YamlStream(text, "")
+    by_item: dict[int, dict[tuple[Path, bool], Comment]] = {}
+    for index, comment in wanted:
+        by_item.setdefault(index, {})[comment.path, comment.head] = comment
+    edits: dict[tuple[int, int], str] = {}
+    for index, comments in by_item.items():
+        item = stream.items[index]
+        nodes = stream.node_of(item)
+        for start, end, body in comment_edits(text, *nodes, comments.values(), str(item.head)):
+            edits[start, end] = body  # what is above an object is above its first key, too
+    written = apply_edits(text, [(*span, body) for span, body in edits.items()], 0, len(text))
+    after = YamlStream(written, "")
+    for old, new in zip(stream.items, after.items, strict=True):
+        if not equal(old.value, new.value):
+            raise InputError(f"{old.head}: a comment would change a value")
+    return written
 
 
 def _shares(found: Found) -> bool:

@@ -23,7 +23,6 @@ from krm_fn.cli import run as run_cli
 from krm_fn.errors import InputError
 from krm_fn.system.reading import read_all, read_file
 from krm_fn.wire import read_stream, yamlstream
-from krm_fn.wire.fast import compose as quickcompose
 from krm_fn.wire.fast import scan as quickscan
 from krm_fn.wire.reading import SWITCH
 
@@ -176,7 +175,6 @@ def test_nothing_takes_more_steps_than_it_is_long(
     through(shape(2))  # what is loaded or compiled once is not counted
     counted = []
     for n in (1, 2, 4):
-        monkeypatch.setattr(quickcompose, "_known", {})
         text = shape(n * SIZE)
         counted.append(steps(lambda text=text: through(text)) / n)
     one, two, four = counted

@@ -21,7 +21,7 @@ from krm_fn.errors import InputError
 from krm_fn.values import equal
 from krm_fn.wire import read_stream, yamlstream
 from krm_fn.wire.compose import MappingNode, Node, ScalarNode, SequenceNode, compose
-from krm_fn.wire.fast.compose import quick_compose
+from krm_fn.wire.fast.compose import LineReader
 from krm_fn.wire.fast.scan import QuickFound, quick_scan
 from krm_fn.wire.reading import SWITCH
 from krm_fn.wire.scan import Document, Found, scan
@@ -418,7 +418,7 @@ def compare_objects(text: str) -> int:
 
 def compare_object(source: str) -> bool:
     """Whether a text was read by its lines; if so, it says the same as read exactly."""
-    found = quick_compose(source)
+    found = LineReader().compose(source)
     if found is None:
         return False
     try:

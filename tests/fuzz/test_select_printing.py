@@ -21,11 +21,11 @@ from krm_fn.lang.select.nodes import (
     Call,
     Conditional,
     Constant,
-    FanOutMember,
     Member,
     Node,
     Object,
     Placeholder,
+    SingleMember,
     UnknownCall,
     Variable,
 )
@@ -34,6 +34,7 @@ from krm_fn.lang.select.parser import parse_expression, parse_path
 from krm_fn.lang.select.paths import (
     Child,
     Descend,
+    FanOutMember,
     Filter,
     Path,
     Script,
@@ -118,8 +119,8 @@ def _constant(value: Any) -> str:
     return quote(value) if type(value) is str else repr(value)
 
 
-def _member(member: Member | FanOutMember) -> str:
-    value = inner(member.value) if isinstance(member, Member) else _path(member.path)
+def _member(member: Member) -> str:
+    value = inner(member.value) if isinstance(member, SingleMember) else _path(member.path)
     return f"{inner(member.key)}: {value}"
 
 
@@ -207,7 +208,7 @@ def _keys_with_placeholders() -> st.SearchStrategy[Node]:
 
 def _larger(node: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     members = st.one_of(
-        _node(Member, node, node), _node(FanOutMember, _keys_with_placeholders(), paths(node))
+        _node(SingleMember, node, node), _node(FanOutMember, _keys_with_placeholders(), paths(node))
     )
     variable = st.builds(lambda first, rest: (first, *rest), NAMES, _tuples(node))
     return st.one_of(

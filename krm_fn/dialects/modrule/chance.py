@@ -8,12 +8,16 @@ Source: the ModRule specification, section 5.2.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from krm_fn.admission import RuleRef
 from krm_fn.config.fields import Section
 from krm_fn.values import Json, get
+
+Draw = Callable[[], tuple[datetime | None, str]]
+"""Gives what there is of clock and seed, for a template that wants it."""
 
 
 @dataclass(frozen=True, slots=True)

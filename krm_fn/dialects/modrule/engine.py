@@ -19,11 +19,11 @@ from krm_fn import work
 from krm_fn.admission import Cause, Finding, RuleRef, Step
 from krm_fn.admission.trace import RuleTrace, Trace
 from krm_fn.config.options import OnRuleError
-from krm_fn.dialects.modrule.chance import Chance
+from krm_fn.dialects.modrule.chance import Chance, Draw
 from krm_fn.dialects.modrule.lastapplied import CrashError, LastApplied
 from krm_fn.dialects.modrule.rule import CompiledOperation, CompiledRule
 from krm_fn.dialects.modrule.spec import PATCH
-from krm_fn.dialects.modrule.templates import Draw, message_variables, value_variables
+from krm_fn.dialects.modrule.templates import message_variables, value_variables
 from krm_fn.dialects.modrule.value import read_value
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.patch.kubemod import Operation, apply_kubemod

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from krm_fn.dialects.modrule.templates import Draw
+from krm_fn.dialects.modrule.chance import Draw
 from krm_fn.lang import gotemplate
 from krm_fn.lang.gotemplate import GoInt, Pointer, Sources, Struct
 

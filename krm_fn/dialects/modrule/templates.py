@@ -6,20 +6,16 @@ Source: KubeMod core/modrulestore_item.go; the ModRule specification, sections 3
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from krm_fn.dialects.modrule.chance import Draw
 from krm_fn.dialects.modrule.keyparts import expand_key_parts
 from krm_fn.dialects.modrule.spec import JINJA2
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from krm_fn.lang.jinja import Template
-
-Draw = Callable[[], "tuple[datetime | None, str]"]
-"""Gives what there is of clock and seed, for a template that wants it."""
 
 
 class Text(Protocol):

@@ -8,7 +8,8 @@ messages.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.go.strconv import parse_int
@@ -16,9 +17,6 @@ from krm_fn.lang.select.captures import Trail, key_text
 from krm_fn.lang.select.functions import FUNCTIONS, Function
 from krm_fn.lang.select.run import Closure, Run, text_of
 from krm_fn.lang.select.tree import Syntax
-
-if TYPE_CHECKING:
-    from krm_fn.lang.select.paths import Path
 
 
 class Node(Syntax):
@@ -54,48 +52,39 @@ class Array(Node):
         return array
 
 
+Named = list[tuple[str, Any]]
+"""Members of an object that is made: names and values."""
+
+
 class Member(Syntax):
-    """One `key: value` of an object."""
+    """One or more members of an object, named by an expression."""
 
     key: Node
+
+    def compile(self) -> Callable[[Run, Any], Named]:
+        """The closure that makes the members."""
+        raise NotImplementedError
+
+
+class SingleMember(Member):
+    """One `key: value` of an object."""
+
     value: Node
 
-    def compile(self) -> Closure:
+    def compile(self) -> Callable[[Run, Any], Named]:
         key, value = self.key.compile(), self.value.compile()
 
-        def member(run: Run, current: Any) -> list[tuple[str, Any]]:
+        def member(run: Run, current: Any) -> Named:
             item = value(run, current)
             return [(text_of(run, key(run, current)), item)]
 
         return member
 
 
-class FanOutMember(Syntax):
-    """`#: path` and its like: one member for each match of the path, the last of a name wins."""
-
-    key: Node
-    path: Path
-
-    def compile(self) -> Closure:
-        key, matches = self.key.compile(), self.path.compile_matches()
-
-        def members(run: Run, current: Any) -> list[tuple[str, Any]]:
-            outer, named = run.captured, []
-            try:
-                for captured, item in matches(run, current):
-                    run.captured = captured
-                    named.append((text_of(run, key(run, current)), item))
-            finally:
-                run.captured = outer
-            return named
-
-        return members
-
-
 class Object(Node):
     """`{key: value, #: path}`: a map; keys are expressions whose text is taken."""
 
-    members: tuple[Member | FanOutMember, ...]
+    members: tuple[Member, ...]
 
     def compile(self) -> Closure:
         closures = [member.compile() for member in self.members]

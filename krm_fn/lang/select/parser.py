@@ -32,11 +32,11 @@ from krm_fn.lang.select.nodes import (
     Call,
     Conditional,
     Constant,
-    FanOutMember,
     Member,
     Node,
     Object,
     Placeholder,
+    SingleMember,
     UnknownCall,
     Variable,
 )
@@ -44,6 +44,7 @@ from krm_fn.lang.select.operators import INFIX, PREFIX, Binary, Prefix
 from krm_fn.lang.select.paths import (
     Child,
     Descend,
+    FanOutMember,
     Filter,
     Path,
     Script,
@@ -235,14 +236,14 @@ class _Parser:
         return Array(token.start, tuple(elements))
 
     def _object(self, token: Token) -> Node:
-        members: list[Member | FanOutMember] = []
+        members: list[Member] = []
         while (following := self._scan()).kind != "}":
             if following.kind != ",":
                 self._put_back()
                 members.append(self._member())
         return Object(token.start, tuple(members))
 
-    def _member(self) -> Member | FanOutMember:
+    def _member(self) -> Member:
         outer, self._key_placeholders = self._key_placeholders, []
         key = self.expression()
         fans_out = bool(self._key_placeholders)
@@ -252,7 +253,7 @@ class _Parser:
             return FanOutMember(
                 key.start, key, self.path("a path, since the key has a placeholder")
             )
-        return Member(key.start, key, self.expression())
+        return SingleMember(key.start, key, self.expression())
 
     def _placeholder(self, token: Token) -> Node:
         if self._key_placeholders is None:

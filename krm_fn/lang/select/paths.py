@@ -15,7 +15,7 @@ from typing import Any
 
 from krm_fn.errors import EvaluationError, LimitError
 from krm_fn.lang.select.captures import NOWHERE, Trail
-from krm_fn.lang.select.nodes import Constant, Node
+from krm_fn.lang.select.nodes import Constant, Member, Named, Node
 from krm_fn.lang.select.run import Closure, Run, text_of
 from krm_fn.lang.select.tree import Syntax
 from krm_fn.lang.select.values import UNDEFINED, to_bool, to_float, to_int64, type_name
@@ -238,6 +238,27 @@ class Path(Node):
             following = self.selectors[cut + 1 : end]
             stages.append((selector.branch(), _try_all(following) if following else None))
         return first, stages
+
+
+class FanOutMember(Member):
+    """`#: path` and its like: one member for each match of the path, the last of a name wins."""
+
+    path: Path
+
+    def compile(self) -> Callable[[Run, Any], Named]:
+        key, matches = self.key.compile(), self.path.compile_matches()
+
+        def members(run: Run, current: Any) -> Named:
+            outer, named = run.captured, []
+            try:
+                for captured, item in matches(run, current):
+                    run.captured = captured
+                    named.append((text_of(run, key(run, current)), item))
+            finally:
+                run.captured = outer
+            return named
+
+        return members
 
 
 def _branch_and_follow(

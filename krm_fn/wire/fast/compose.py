@@ -1,10 +1,10 @@
 """From the block YAML that manifests are written in to nodes, line by line.
 
 Lines repeat: the same keys with the same indentation, the same values. What a line says is worked
-out once and kept; putting an object together is then a walk over its lines. Anything that a line
-alone does not decide (text that goes on in the next line, anchors, tags, merge keys, folded text,
-explicit keys, tabs, a key twice, words such as `yes`) is left to `krm_fn.wire.compose`, of which
-this is a shortcut: the same nodes or none. It refuses nothing by itself.
+out once and kept for the stream; putting an object together is then a walk over its lines. Anything
+that a line alone does not decide (text that goes on in the next line, anchors, tags, merge keys,
+folded text, explicit keys, tabs, a key twice, words such as `yes`) is left to
+`krm_fn.wire.compose`, of which this is a shortcut: the same nodes or none. It refuses nothing.
 """
 
 from __future__ import annotations
@@ -28,10 +28,19 @@ _LONGEST: Final = 1_000
 """Characters of a key; YAML itself ends at 1,024."""
 
 
-def quick_compose(text: str) -> Composed | None:
-    """What `compose` makes of a text with one document, or None where it must be asked."""
-    root = _Lines(text).run()
-    return None if root is None else Composed([root], True)
+class LineReader:
+    """Reads objects by their lines, and keeps what these say.
+
+    They may hold what is in users' Secrets: a stream has its own, which ends with it.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Line | None] = {}
+
+    def compose(self, text: str) -> Composed | None:
+        """What `compose` makes of a text with one document, or None where it must be asked."""
+        root = _Lines(text, self._known).run()
+        return None if root is None else Composed([root], True)
 
 
 # -------------------------------------------------------------------------------------- one line
@@ -271,8 +280,6 @@ def _skip(line: str, at: int) -> int:
 
 # ------------------------------------------------------------------------------------- all lines
 
-_known: dict[str, _Line | None] = {}
-
 
 def _collection(dashes: list[int], start: int) -> Node:
     return SequenceNode(start, 0, False) if dashes else MappingNode(start, 0, False)
@@ -281,8 +288,9 @@ def _collection(dashes: list[int], start: int) -> Node:
 class _Lines:
     """Puts an object together from its lines."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, known: dict[str, _Line | None]) -> None:
         self.lines = text.split("\n")
+        self.known = known
 
     def run(self) -> Node | None:
         lines = self.lines
@@ -292,7 +300,7 @@ class _Lines:
         waiting: tuple[MappingNode, ScalarNode, int] | None = None
         """A key without a value on its line, with its column."""
         root: MappingNode | None = None
-        known = _known
+        known = self.known
         count = len(lines)
         end = n = at = 0
         while n < count:
