@@ -25,7 +25,7 @@ class DialectEntry(NamedTuple):
     target: str
     whole_group: bool = True
     """Whether the group has no other kinds, so that another one is a slip of the pen."""
-    readable: tuple[str, ...] = ()
+    binding_kinds: tuple[str, ...] = ()
     """Kinds that say how the rules apply: bindings. They are no rules, and no targets either."""
     shareable: bool = False
     """Whether its plugins hold nothing of the cluster that they were compiled for, but for the
@@ -51,7 +51,7 @@ DIALECTS: Final = (
         target="krm_fn.dialects.policies:DIALECT",
         shareable=True,
         whole_group=False,
-        readable=("MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding"),
+        binding_kinds=("MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding"),
     ),
     DialectEntry(
         name="modrule",
@@ -107,7 +107,9 @@ DIALECTS: Final = (
 )
 
 _BY_KIND: Final = {(entry.group, kind): entry for entry in DIALECTS for kind in entry.kinds}
-_READABLE: Final = {(entry.group, kind): entry for entry in DIALECTS for kind in entry.readable}
+_BY_BINDING: Final = {
+    (entry.group, kind): entry for entry in DIALECTS for kind in entry.binding_kinds
+}
 
 _NEVER_TARGETS: Final = frozenset(
     {("kpt.dev", "Kptfile"), ("krm-fn.dev", "Admission"), ("krm-fn.dev", "Suite")}
@@ -124,13 +126,13 @@ def dialect_of(head: Head) -> DialectEntry | None:
 
 def reader_of(head: Head) -> DialectEntry | None:
     """The dialect whose rules an object says something about, without being one, or None."""
-    return _READABLE.get((head.group, head.kind))
+    return _BY_BINDING.get((head.group, head.kind))
 
 
 def is_target(head: Head) -> bool:
     """Whether rules may see the object at all: no rule, no Kptfile, nothing of kustomize's."""
     key = (head.group, head.kind)
-    if key in _BY_KIND or key in _READABLE or key in _NEVER_TARGETS:
+    if key in _BY_KIND or key in _BY_BINDING or key in _NEVER_TARGETS:
         return False
     # The built-in transformers of kustomize have the apiVersion `builtin`, without a group.
     return head.group not in _NEVER_TARGET_GROUPS and head.api_version != "builtin"

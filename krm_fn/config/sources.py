@@ -52,7 +52,7 @@ class RuleSet:
     """The rules of a run, in the order in which they were found, and what came with them."""
 
     rules: list[Rule] = field(default_factory=list)
-    readable: list[Rule] = field(default_factory=list)
+    bindings: list[Rule] = field(default_factory=list)
     """What says how rules apply: bindings."""
     objects: list[Json] = field(default_factory=list)
     """Objects in rule sources that are no rules: what rules may refer to."""
@@ -88,7 +88,7 @@ class RuleSet:
         other = self._known.get(key)
         if other is None:
             self._known[key] = rule
-            (self.rules if is_rule else self.readable).append(rule)
+            (self.rules if is_rule else self.bindings).append(rule)
         elif equal(other.value, rule.value):
             return
         elif from_items and not other.from_items:

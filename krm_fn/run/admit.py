@@ -120,7 +120,7 @@ def _redactor(streams: Sequence[Stream], stages: Sequence[Stage]) -> Redactor:
     """What hides the Secrets that the rules could see."""
     items = [item for stream in streams for item in stream.items]
     objects = [value for s in stages for value in (*s.options.context.objects, *s.rules.objects)]
-    rules = [rule.value for s in stages for rule in (*s.rules.rules, *s.rules.readable)]
+    rules = [rule.value for s in stages for rule in (*s.rules.rules, *s.rules.bindings)]
     return Redactor(items, objects, rules)
 
 

@@ -87,7 +87,7 @@ def compile_rules(
             diagnostics,
             section,
             known.cluster,
-            [rule for rule in rules.readable if rule.ref.dialect == entry.name],
+            [rule for rule in rules.bindings if rule.ref.dialect == entry.name],
             known.served,
             options.context.kubernetes_version,
             options.on_rule_error,
