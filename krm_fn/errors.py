@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Self
 
 
 class KrmFnError(Exception):
@@ -20,11 +20,22 @@ class KrmFnError(Exception):
     below it, such as a list of files.
     """
 
+    problems: tuple[str, ...] = ()
+    """All that is wrong, where it is more than one thing."""
+
     def __init__(self, message: str, where: str = "", *, details: Iterable[str] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.where = where
         self.details = tuple(details)
+
+    @classmethod
+    def of(cls, problems: Iterable[str]) -> Self:
+        """One error of everything that is wrong, a line each."""
+        problems = tuple(problems)
+        error = cls("\n".join(problems))
+        error.problems = problems
+        return error
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}" if self.where else self.message
@@ -34,6 +45,8 @@ class KrmFnError(Exception):
 
         These are the lines, and no others: a line break within one of them is part of a name.
         """
+        if self.problems:
+            return [line for problem in self.problems for line in _problem(problem)]
         return [*_problem(str(self)), *(f"  {line}" for line in self.details)]
 
     def at(self, where: str) -> KrmFnError:
@@ -56,25 +69,7 @@ class OutputError(KrmFnError):
 
 
 class RuleError(ConfigError):
-    """A rule cannot be read or compiled: exit status 2 on the command line.
-
-    `problems` are all that is wrong, where it is more than one thing.
-    """
-
-    problems: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, problems: Iterable[str]) -> RuleError:
-        """One error of everything that is wrong, a line each."""
-        problems = tuple(problems)
-        error = cls("\n".join(problems))
-        error.problems = problems
-        return error
-
-    def lines(self) -> list[str]:
-        if not self.problems:
-            return super().lines()
-        return [line for problem in self.problems for line in _problem(problem)]
+    """A rule cannot be read or compiled: exit status 2 on the command line."""
 
 
 class RunLimitError(KrmFnError):

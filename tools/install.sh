@@ -4,9 +4,14 @@
 set -euo pipefail
 home=$1
 source=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python3 -m venv "$work/build"
+"$work/build/bin/pip" install --quiet --disable-pip-version-check --require-hashes \
+    -r "$source/requirements-build.lock"
+"$work/build/bin/pip" wheel --quiet --disable-pip-version-check --no-deps --no-index \
+    --no-build-isolation -w "$work" "$source"
 python3 -m venv "$home"
-pip="$home/bin/pip --quiet --disable-pip-version-check"
-$pip install --require-hashes -r "$source/requirements-runtime.lock"
-$pip install --require-hashes -r "$source/requirements-build.lock"
-$pip install --no-deps --no-build-isolation "$source"
-$pip uninstall --yes -r "$source/requirements-build.lock"
+"$home/bin/pip" install --quiet --disable-pip-version-check --require-hashes \
+    -r "$source/requirements-runtime.lock"
+"$home/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-index "$work"/*.whl

@@ -37,7 +37,8 @@ def apply(flags: Flags, form: str, in_place: bool) -> int:
     helm template web chart | krm-fn apply -r rules/ | kubectl apply -f -
     krm-fn apply -f manifests/ -r rules/ -i
     """
-    if in_place and ("-" in flags.filenames or not flags.filenames or flags.kustomize):
+    sources = flags.sources
+    if in_place and ("-" in sources.filenames or not sources.filenames or sources.kustomize):
         raise ConfigError("-i writes files; name them with -f (not standard input, not -k)")
     admitted = admit_manifests(flags)
     report = admitted.report

@@ -32,6 +32,7 @@ from krm_fn.cli.output import render
 from krm_fn.cli.reports import check_reports, write_files
 from krm_fn.cli.runs import image_rules
 from krm_fn.cli.status import status_of
+from krm_fn.config.found import read_found
 from krm_fn.config.options import Options
 from krm_fn.config.sources import Stage, collect
 from krm_fn.errors import InputError, KrmFnError
@@ -42,7 +43,6 @@ from krm_fn.run.admit import admit, staged
 from krm_fn.sdk.object import LOCAL_CONFIG
 from krm_fn.system.deadline import deadline, seconds_of
 from krm_fn.system.paths import WORKING_DIRECTORY, is_below, manifests
-from krm_fn.system.reading import read_file
 from krm_fn.system.streams import put, say, write_stdout
 from krm_fn.values import get
 from krm_fn.wire import Stream, read_stream
@@ -203,7 +203,10 @@ def _rendered(
     streams = []
     for name in _files(".", recurse=recurse):
         if not any(name == path or name.startswith(path + os.sep) for path in own):
-            streams.append(read_stream(read_file(name), name))
+            # As Argo CD does, what is no manifest in a directory is another program's.
+            stream = read_found(name)
+            if stream is not None and stream.items:
+                streams.append(stream)
     return streams
 
 

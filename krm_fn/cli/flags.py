@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from krm_fn.cli.inputs import STANDARD_INPUT, Sources
 from krm_fn.config.options import (
     Idempotency,
     Mode,
@@ -50,8 +51,8 @@ class Flags:
     timeout: float | None
     quiet: bool
     verbose: bool
-    filenames: tuple[str, ...] = ()
-    kustomize: str | None = None
+    sources: Sources = STANDARD_INPUT
+    require_objects: bool = False
 
 
 def _duration(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
@@ -72,22 +73,46 @@ def choice(words: type[StrEnum]) -> click.Choice[str]:
     return click.Choice([word.value for word in words], case_sensitive=False)
 
 
-_SOURCES: list[Callable[[Any], Any]] = [
+Options = Sequence[Callable[[Any], Any]]
+
+
+_FILES: Final[Options] = [
+    click.option(
+        "--exclude",
+        multiple=True,
+        metavar="PATTERN",
+        help="Leave out of directories what the pattern names, as in a .krmignore: tests/, "
+        "'*.tpl.yaml'. Repeatable.",
+    ),
+    click.option(
+        "--strict-files",
+        is_flag=True,
+        help="Read everything in directories that --exclude does not name: also what is no "
+        "manifest, what a .krmignore names, and templates of charts.",
+    ),
+]
+
+_SOURCES: Final[Options] = [
     click.option(
         "-f",
         "--filename",
         "filenames",
         multiple=True,
-        metavar="FILE|DIR|-",
-        help="Manifests: a file, a directory (read recursively) or - for standard input. "
+        metavar="FILE|DIR|GLOB|-",
+        help="Manifests: a file, a directory (read recursively), a glob, or - for standard input. "
         "Repeatable; without it, standard input.",
     ),
     click.option(
         "-k", "--kustomize", metavar="DIR", help="Manifests: what kustomize builds from DIR."
     ),
+    *_FILES,
 ]
 
-ADMISSION_PLUGINS: Final[list[Callable[[Any], Any]]] = [
+_REQUIRE_OBJECTS: Final[Options] = [
+    click.option("--require-objects", is_flag=True, help="Having no object to admit is an error."),
+]
+
+ADMISSION_PLUGINS: Final[Options] = [
     click.option(
         "--admission-plugins",
         "--enable-admission-plugins",
@@ -105,7 +130,7 @@ ADMISSION_PLUGINS: Final[list[Callable[[Any], Any]]] = [
 ]
 """Which of the API server's own plugins take part, by the names of kube-apiserver's flags."""
 
-_OPTIONS: list[Callable[[Any], Any]] = [
+_OPTIONS: Final[Options] = [
     click.option(
         "-r",
         "--rules",
@@ -184,7 +209,7 @@ _OPTIONS: list[Callable[[Any], Any]] = [
 
 def manifest_options(command: Command) -> Command:
     """Give a command the options of `Flags`, as one argument `flags`."""
-    return _with_options(command, [*_SOURCES, *_OPTIONS])
+    return _with_options(command, [*_SOURCES, *_REQUIRE_OBJECTS, *_OPTIONS])
 
 
 def plugin_options(command: Command) -> Command:
@@ -199,15 +224,54 @@ def admission_options(command: Command) -> Command:
     return _with_options(command, _OPTIONS)
 
 
-def _with_options(command: Command, known: Sequence[Callable[[Any], Any]]) -> Command:
+def source_options(command: Command) -> Command:
+    """Give a command the options that name manifests, as one argument `sources`."""
+
+    def with_sources(**arguments: Any) -> Any:
+        return command(sources=_sources(arguments), **arguments)
+
+    return _decorated(with_sources, command, _SOURCES)
+
+
+def sample_options(command: Command) -> Command:
+    """The same for a command to which manifests are samples: files and directories, or none."""
+    samples = click.option(
+        "-f",
+        "--filename",
+        "filenames",
+        multiple=True,
+        metavar="FILE|DIR|GLOB",
+        help="Sample manifests: also say what the rules do to them that may be wrong (order, "
+        "idempotence, missing values, rules that never see any).",
+    )
+
+    def with_sources(**arguments: Any) -> Any:
+        return command(sources=_sources(arguments), **arguments)
+
+    return _decorated(with_sources, command, [samples, *_FILES])
+
+
+def _with_options(command: Command, known: Options) -> Command:
     def with_options(**arguments: Any) -> Any:
-        names = [name for name in Flags.__dataclass_fields__ if name in arguments]
-        flags = Flags(**{name: arguments.pop(name) for name in names})
+        given = {name: arguments.pop(name) for name in _FIELDS if name in arguments}
+        flags = Flags(sources=_sources(arguments), **given)
         return command(flags=flags, **arguments)
 
-    with_options.__doc__ = command.__doc__
-    with_options.__name__ = command.__name__
-    decorated: Any = with_options
+    return _decorated(with_options, command, known)
+
+
+_FIELDS: Final = tuple(name for name in Flags.__dataclass_fields__ if name != "sources")
+
+
+def _sources(arguments: dict[str, Any]) -> Sources:
+    """What names manifests, taken out of a command's arguments."""
+    return Sources(**{n: arguments.pop(n) for n in Sources._fields if n in arguments})
+
+
+def _decorated(wrapper: Callable[..., Any], command: Command, known: Options) -> Command:
+    wrapper.__doc__ = command.__doc__
+    wrapper.__name__ = command.__name__
+    decorated: Any = wrapper
     # click keeps the options of a function in reverse; those that the command has come first.
     for option in reversed(known):
         decorated = option(decorated)

@@ -45,7 +45,7 @@ def write_lines(report: Report, color: str, *, quiet: bool = False, notes: bool 
     """A report's lines for people, on standard error."""
     paint = _coloured if use_colour(color, is_terminal("stderr")) else str
     *lines, summary = text.lines(report, notes=notes)
-    lines += [] if notes else text.unmatched(report)
+    lines += [] if notes else text.counts(report)
     for line in (*lines, summary):
         if not quiet or line.startswith(Severity.ERROR.value):
             say(line, paint=paint)

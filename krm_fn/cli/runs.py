@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from krm_fn import limits
 from krm_fn.cli.configuration import options_of
 from krm_fn.cli.flags import Flags
-from krm_fn.cli.inputs import read_manifests
+from krm_fn.cli.inputs import Manifests, all_at_once, read_manifests
 from krm_fn.cli.reports import check_reports
 from krm_fn.config.options import Mode, Options
 from krm_fn.config.sources import IMAGE_RULES, Stage
+from krm_fn.errors import InputError
 from krm_fn.report.explanation import Explanation
 from krm_fn.report.model import Report
 from krm_fn.run.admit import admit, stages_of
@@ -31,34 +34,56 @@ class Admitted:
     report: Report
 
 
+class _Read(NamedTuple):
+    """What the flags name, read."""
+
+    manifests: Manifests
+    function_config: Item | None
+    options: Options
+    stages: list[Stage]
+
+
+@contextlib.contextmanager
+def _read(flags: Flags) -> Iterator[_Read]:
+    """Read what the flags name, to be admitted inside of this. Raises KrmFnError."""
+    check_reports(flags)
+    with limits.deep_stack(), deadline(flags.timeout, "--timeout gives more"):
+        manifests = read_manifests(flags.sources)
+        streams = manifests.streams
+        with all_at_once(streams):
+            function_config = _function_config(flags, streams)
+            options = options_of(flags, function_config)
+            stages = stages_of(options, streams, flags.rules, function_config, image_rules())
+            yield _Read(manifests, function_config, options, stages)
+
+
 def admit_manifests(flags: Flags, *, mode: Mode | None = None) -> Admitted:
-    """Read what the options name, and admit it. Raises KrmFnError.
+    """Read what the flags name, and admit it. Raises KrmFnError.
 
     `mode` wins over the options' own.
     """
-    check_reports(flags)
-    with limits.deep_stack(), deadline(flags.timeout, "--timeout gives more"):
-        streams = list(read_manifests(flags.filenames, flags.kustomize))
-        function_config = _function_config(flags, streams)
-        options = options_of(flags, function_config)
-        stages = stages_of(options, streams, flags.rules, function_config, image_rules())
-        if mode is not None:
-            stages = _as_told(stages, mode)
-        report = admit(streams, stages, function_config)
-    report.show_secrets = flags.show_secrets
-    return Admitted(options, streams, report)
+    with _read(flags) as read:
+        streams = read.manifests.streams
+        stages = read.stages if mode is None else _as_told(read.stages, mode)
+        report = _told(flags, read, admit(streams, stages, read.function_config))
+    return Admitted(read.options, streams, report)
 
 
 def explain_manifests(flags: Flags) -> Explanation:
-    """Read what the options name, and explain its admission. Raises KrmFnError."""
-    with limits.deep_stack(), deadline(flags.timeout, "--timeout gives more"):
-        streams = list(read_manifests(flags.filenames, flags.kustomize))
-        function_config = _function_config(flags, streams)
-        options = options_of(flags, function_config)
-        stages = stages_of(options, streams, flags.rules, function_config, image_rules())
-        explained = explain(streams, stages, function_config)
-    explained.report.show_secrets = flags.show_secrets
+    """Read what the flags name, and explain its admission. Raises KrmFnError."""
+    with _read(flags) as read:
+        explained = explain(read.manifests.streams, read.stages, read.function_config)
+        _told(flags, read, explained.report)
     return explained
+
+
+def _told(flags: Flags, read: _Read, report: Report) -> Report:
+    """The report with what there is to say of the input. Raises InputError for an empty one."""
+    if flags.require_objects and not report.total:
+        raise InputError("no object to admit, and --require-objects asks for one")
+    read.manifests.tell(report)
+    report.show_secrets = flags.show_secrets
+    return report
 
 
 def image_rules() -> str:

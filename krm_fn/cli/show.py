@@ -8,8 +8,8 @@ import click
 
 from krm_fn import limits
 from krm_fn.cli.configuration import read_options, with_admission_plugins
-from krm_fn.cli.flags import choice, plugin_options, word
-from krm_fn.cli.inputs import read_manifests
+from krm_fn.cli.flags import choice, plugin_options, source_options, word
+from krm_fn.cli.inputs import Sources, read_manifests
 from krm_fn.cli.reports import write_lines
 from krm_fn.config.options import ObjectForm, Options
 from krm_fn.errors import ConfigError
@@ -22,16 +22,7 @@ from krm_fn.wire import read_stream
 
 
 @click.command()
-@click.option(
-    "-f",
-    "--filename",
-    "filenames",
-    multiple=True,
-    metavar="FILE|DIR|-",
-    help="Manifests: a file, a directory (read recursively) or - for standard input. "
-    "Repeatable; without it, standard input.",
-)
-@click.option("-k", "--kustomize", metavar="DIR", help="Manifests: what kustomize builds from DIR.")
+@source_options
 @click.option("-n", "--namespace", metavar="NAME", help="The namespace of objects without one.")
 @click.option("--config", metavar="FILE", help="An Admission (krm-fn.dev/v1alpha1).")
 @click.option(
@@ -64,8 +55,7 @@ from krm_fn.wire import read_stream
     help="Colour messages.",
 )
 def show(
-    filenames: tuple[str, ...],
-    kustomize: str | None,
+    sources: Sources,
     namespace: str | None,
     config: str | None,
     object_form: str | None,
@@ -98,14 +88,16 @@ def show(
         context = options.context._replace(default_namespace=namespace)
         options = options._replace(context=context)
     with limits.deep_stack():
-        objects, report = show_with_origins(list(read_manifests(filenames, kustomize)), options)
+        manifests = read_manifests(sources)
+        objects, report = show_with_origins(manifests.streams, options)
+        manifests.tell(report)
         if not show_secrets:
             objects = [one._replace(value=redact_any(one.value)) for one in objects]
         values = [one.value for one in objects]
         origins = [one.origins if explain_defaults else () for one in objects]
         write_stdout([_json(values) if form == "json" else _yaml(values, origins)])
     report.show_secrets = show_secrets
-    if report.objects or report.findings:
+    if report.objects or report.findings or report.passed_over:
         write_lines(report, color)
     return 1 if report.denied else 0
 

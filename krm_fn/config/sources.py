@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from krm_fn.admission import Cause, Finding, Rule, RuleRef
 from krm_fn.admission.views import HiddenAnnotations
 from krm_fn.config.dialects import BUILT_IN, dialect_of, is_configuration, misspelt_kind, reader_of
+from krm_fn.config.found import read_found
 from krm_fn.config.options import (
     API_VERSION,
     FromItems,
@@ -28,6 +29,7 @@ from krm_fn.config.options import (
 from krm_fn.errors import ConfigError, InputError, RuleError, did_you_mean
 from krm_fn.kube.selectors import texts
 from krm_fn.system.files import looked_in
+from krm_fn.system.folders import LeftOut, Unreadable, walk
 from krm_fn.system.paths import (
     WORKING_DIRECTORY,
     Base,
@@ -38,7 +40,7 @@ from krm_fn.system.paths import (
 )
 from krm_fn.system.reading import read_file
 from krm_fn.values import Json, equal
-from krm_fn.wire import Item, Origin, read_stream
+from krm_fn.wire import Item, Origin, Stream, read_stream
 from krm_fn.wire.words import KUBECTL, TEXTS, UNDECIDED
 
 IMAGE_RULES: Final = "KRM_FN_IMAGE_RULES"
@@ -61,6 +63,8 @@ class RuleSet:
     findings: list[Finding] = field(default_factory=list)
     size: int = 0
     """The bytes that were read from files."""
+    files: int = 0
+    """The files that hold rules."""
     _known: dict[tuple[str, str, str, str], Rule] = field(default_factory=dict)
 
     def add(
@@ -100,34 +104,27 @@ class RuleSet:
                 "rename one or remove it"
             )
 
-    def add_documents(
-        self,
-        data: bytes,
-        name: str,
-        *,
-        base: Base = WORKING_DIRECTORY,
-        lines: bool = True,
+    def add_stream(
+        self, stream: Stream, *, base: Base = WORKING_DIRECTORY, lines: bool = True
     ) -> int:
-        """Take all rules of a text; returns how many there are. Raises RuleError.
+        """Take all rules of a text; returns how many there are.
 
-        Without `lines` a rule's place is `name` alone.
+        Without `lines` a rule's place is the text's name alone. Raises RuleError, and InputError
+        for what cannot be read.
         """
-        try:
-            stream = read_stream(data, name)
-            found = 0
-            for item in stream.items:
-                if dialect_of(item.head) is not None or reader_of(item.head) is not None:
-                    origin = Origin(name, line=item.line()) if lines else Origin(place=name)
-                    self.add(item, origin, base=base)
-                    found += 1
-                elif item.head.api_version == API_VERSION:
-                    if item.head.kind != "Suite":  # tests of the rules that it stands beside
-                        self.configurations.append(item)
-                else:
-                    _refuse_misspelt(item, name)
-                    self.objects.append(item.value)
-        except InputError as error:
-            raise RuleError(str(error)) from None
+        found = 0
+        name = stream.name
+        for item in stream.items:
+            if dialect_of(item.head) is not None or reader_of(item.head) is not None:
+                origin = Origin(name, line=item.line()) if lines else Origin(place=name)
+                self.add(item, origin, base=base)
+                found += 1
+            elif item.head.api_version == API_VERSION:
+                if item.head.kind != "Suite":  # tests of the rules that it stands beside
+                    self.configurations.append(item)
+            else:
+                _refuse_misspelt(item, name)
+                self.objects.append(item.value)
         return found
 
     def add_static(self, data: bytes, name: str) -> None:
@@ -196,8 +193,12 @@ def collect(
             rules.add(source.item, Origin(place="functionConfig"))
         elif isinstance(source, Inline):
             name = f"{source.where} {source.path}".strip()
-            text = source.text.encode()
-            if not rules.add_documents(text, name, base=options.base, lines=source.lines):
+            try:
+                stream = read_stream(source.text.encode(), name)
+                found = rules.add_stream(stream, base=options.base, lines=source.lines)
+            except InputError as error:
+                raise RuleError(str(error)) from None
+            if not found:
                 raise ConfigError(f"{source.path} holds no rule", source.where)
         elif isinstance(source, Paths):
             _add_paths(rules, source, options)
@@ -289,17 +290,43 @@ def _add_files(
         place = f"{where}: " if where != path else ""
         raise ConfigError(f"{place}{path} does not exist {looked_in()}")
     found = 0
-    for name in _manifests(path):
+    others: list[str] = []
+    problems: list[str] = []
+    for name in _found(path, others, problems):
         if root is not None:
             check_inside(name, root, where)
         try:
-            data = read_file(name)
-        except InputError as error:
-            raise ConfigError(error.message, name) from None
-        rules.size += len(data)
-        found += rules.add_documents(data, name, base=base_of(name) if base is None else base)
+            stream = read_found(name) if os.path.isdir(path) else read_stream(read_file(name), name)
+            if stream is None or (stream.others and not stream.items):
+                others.append(name)
+                continue
+            rules.size += len(stream.text)
+            added = rules.add_stream(stream, base=base_of(name) if base is None else base)
+            rules.files += bool(added)
+            found += added
+        except (InputError, RuleError) as error:
+            problems.append(str(error))
+    if problems:
+        raise RuleError.of(problems)
     if not found:
         raise ConfigError(f"{path} holds no rule {looked_in()}")
+    if others:
+        message = f"{path}: skipped {', '.join(others)}: no rules, or left out by a .krmignore"
+        rules.findings.append(Finding(Cause.NOTE, False, message))
+
+
+def _found(path: str, others: list[str], problems: list[str]) -> Iterator[str]:
+    """A file, or the manifests in a directory and below; what is left out goes to `others`."""
+    if not os.path.isdir(path):
+        yield path
+        return
+    for place in walk(path):
+        if isinstance(place, LeftOut):
+            others.append(place.path)
+        elif isinstance(place, Unreadable):
+            problems.append(str(place.error))
+        else:
+            yield place
 
 
 def _add_static(rules: RuleSet, options: Options) -> None:

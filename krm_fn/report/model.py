@@ -77,6 +77,14 @@ class ObjectReport(NamedTuple):
         )
 
 
+class PassedOver(NamedTuple):
+    """A place in the input that is not read, such as a file of another program."""
+
+    place: str
+    why: str
+    """`without Kubernetes objects`."""
+
+
 @dataclass(slots=True)
 class Report:
     """A run. `objects` holds those of which there is something to say; `total` counts all."""
@@ -90,6 +98,10 @@ class Report:
     limit: int = 500
     unmatched: list[Finding] = field(default_factory=list)
     """Why rules matched no object, where that is no likely mistake: one a rule."""
+    passed_over: list[PassedOver] = field(default_factory=list)
+    """What of the input was not read."""
+    rule_files: int = 0
+    """The files that the rules were read from."""
     show_secrets: bool = False
     redactor: Redactor = field(default_factory=Redactor)
     """Knows the Secrets of the run."""

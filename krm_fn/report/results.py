@@ -9,12 +9,15 @@ from itertools import islice
 
 from krm_fn.report.model import Report
 from krm_fn.report.statements import Statement, changes, statements
+from krm_fn.report.text import passed_over
 from krm_fn.sdk import Field, File, ResourceRef, Result, Results
 
 
 def results(report: Report) -> Results:
     """All results: errors, warnings and notes, then a result a change up to the limit."""
     all_results = Results(map(_result, statements(report)))
+    for line in passed_over(report):
+        all_results.info(line)
     if not report.with_changes:
         return all_results
     count = sum(len(entry.changes) for entry in report.objects)

@@ -6,9 +6,14 @@ the first line says what matters most.
 
 from __future__ import annotations
 
-from krm_fn.report.model import Report
+from typing import Final
+
+from krm_fn.printable import one_line
+from krm_fn.report.model import Report, count
 from krm_fn.report.statements import Statement, statements
 from krm_fn.sdk import Severity
+
+_NAMED: Final = 3
 
 
 def lines(report: Report, *, notes: bool = False) -> list[str]:
@@ -18,7 +23,15 @@ def lines(report: Report, *, notes: bool = False) -> list[str]:
     """
     wanted = list(Severity) if notes else [Severity.ERROR, Severity.WARNING]
     shown = report.with_unmatched() if notes else report
-    return [*map(line, statements(shown, *wanted)), report.summary()]
+    found = [*map(line, statements(shown, *wanted))]
+    if notes:
+        found += (f"info {one_line(p.place)}: skipped, {p.why}" for p in report.passed_over)
+    return [*found, report.summary()]
+
+
+def counts(report: Report) -> list[str]:
+    """What `lines` tells only with notes, as one line each: how many there are of it."""
+    return [*passed_over(report, "; -v lists them, --strict-files reads them"), *unmatched(report)]
 
 
 def unmatched(report: Report) -> list[str]:
@@ -28,6 +41,17 @@ def unmatched(report: Report) -> list[str]:
         return []
     rules = "the rule" if report.rules == 1 else f"{number} of {report.rules} rules"
     return [f"{rules} matched no object here; -v lists them, and `krm-fn explain` says why"]
+
+
+def passed_over(report: Report, more: str = "") -> list[str]:
+    """How many places in the input were not read, a line a reason, each with `more` behind it."""
+    found = []
+    for why in dict.fromkeys(place.why for place in report.passed_over):
+        places = [one_line(place.place) for place in report.passed_over if place.why == why]
+        noun = "path" if any(place.endswith("/") for place in places) else "file"
+        named = ", ".join(places[:_NAMED]) + (", ..." if len(places) > _NAMED else "")
+        found.append(f"skipped {count(len(places), noun)} {why}: {named}{more}")
+    return found
 
 
 def line(statement: Statement) -> str:

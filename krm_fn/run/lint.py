@@ -31,4 +31,5 @@ def lint(streams: Sequence[Stream], options: Options, rule_paths: Sequence[str])
         messages = {finding.message for finding in findings}
         report.findings = [f for f in report.findings if f.message not in messages]
     report.findings = [*findings, *report.findings]
+    report.rule_files = rules.files
     return report

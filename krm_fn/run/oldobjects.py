@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 
 from krm_fn.admission import Cluster, Operation
 from krm_fn.admission.cluster import Identity
+from krm_fn.config.found import read_found
 from krm_fn.config.options import Options
 from krm_fn.errors import ConfigError, InputError
 from krm_fn.system.paths import Base, check_inside, expand_paths, manifests
@@ -33,7 +35,8 @@ def _files(paths: Sequence[str], base: Base) -> Iterator[Json]:
         for name in manifests(path.name):
             check_inside(name, path.root, where)
             try:
-                data = read_file(name)
+                named = not os.path.isdir(path.name)
+                stream = read_stream(read_file(name), name) if named else read_found(name)
             except InputError as error:
                 raise ConfigError(f"{where}: {error}") from None
-            yield from (item.value for item in read_stream(data, name).items)
+            yield from (item.value for item in stream.items) if stream is not None else ()

@@ -21,15 +21,17 @@ _MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 """Byte order marks of UTF-16 and UTF-32, whose texts have NUL bytes; a better sentence follows."""
 
 
-def read_all(source: Any, name: str = "") -> bytes:
-    """All bytes of a stream of text. `name` is for messages.
+def read_all(source: Any, name: str = "", *, text: bool = True) -> bytes:
+    """All bytes of a stream, of text or of anything. `name` is for messages.
 
-    Raises InputError for more than `limits.INPUT_BYTES` and for a NUL byte; OSError.
+    Raises InputError for more than `limits.INPUT_BYTES` and for a NUL byte in a text; OSError.
     """
     chunks: list[bytes] = []
     size = 0
-    while chunk := source.read(_CHUNK):
-        if b"\0" in chunk and not (chunks[0] if chunks else chunk).startswith(_MARKS):
+    # On a terminal the end is heard once: whoever asks again waits for more.
+    read = getattr(source, "read1", source.read)
+    while chunk := read(_CHUNK):
+        if text and b"\0" in chunk and not (chunks[0] if chunks else chunk).startswith(_MARKS):
             line = sum(part.count(b"\n") for part in chunks) + 1
             line += chunk.count(b"\n", 0, chunk.index(b"\0"))
             raise InputError(f"holds a NUL byte in line {line}: it is no text in UTF-8", name)
@@ -51,6 +53,15 @@ def read_file(path: str) -> bytes:
                 first = _first_byte(file)
                 os.set_blocking(file.fileno(), True)
             return first + read_all(file, path)
+    except OSError as error:
+        raise InputError(error.strerror or str(error), path) from None
+
+
+def read_bytes(path: str) -> bytes:
+    """All bytes of a regular file, text or not. Raises InputError."""
+    try:
+        with open_file(path) as file:
+            return read_all(file, path, text=False)
     except OSError as error:
         raise InputError(error.strerror or str(error), path) from None
 

@@ -35,8 +35,8 @@ from krm_fn.wire.words import Reading
 
 
 class JsonStream(Stream):
-    def __init__(self, text: str, name: str) -> None:
-        super().__init__(text, name)
+    def __init__(self, text: str, name: str, *, tolerant: bool = False) -> None:
+        super().__init__(text, name, tolerant=tolerant)
         self._root: jsontext.JsonValue | None = None
         self._members: dict[str, tuple[int, jsontext.JsonValue]] = {}
         self._lists: list[tuple[jsontext.JsonValue, list[jsontext.JsonValue]]] = []

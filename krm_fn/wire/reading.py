@@ -19,19 +19,20 @@ SWITCH: Final = "KRM_FN_WIRE"
 """Set to `reference`, nothing is read by its lines: for those who doubt that it is the same."""
 
 
-def read_stream(data: bytes, name: str = "") -> Stream:
+def read_stream(data: bytes, name: str = "", *, tolerant: bool = False) -> Stream:
     """Read a ResourceList, YAML documents or JSON.
 
-    `name` is the file's, for messages; "" for standard input. Raises InputError (YamlError with a
-    line) for what cannot be read. Objects are not parsed further than to their heads.
+    `name` is the file's, for messages; "" for standard input. `tolerant` passes over documents that
+    are no objects (`Stream.others`). Raises InputError (YamlError with a line) for what cannot be
+    read. Objects are not parsed further than to their heads.
     """
     prefix, text = _decode(data, name)
     try:
         with limits.deep_stack():
-            stream = _read_json(text, name) if text.lstrip()[:1] in ("{", "[") else None
+            stream = _read_json(text, name, tolerant) if text.lstrip()[:1] in ("{", "[") else None
             if stream is None:
                 quick = os.environ.get(SWITCH) != "reference"
-                stream = YamlStream(text, name, quick=quick)
+                stream = YamlStream(text, name, quick=quick, tolerant=tolerant)
     except InputError as error:
         error.at(name)
         raise
@@ -39,13 +40,13 @@ def read_stream(data: bytes, name: str = "") -> Stream:
     return stream
 
 
-def _read_json(text: str, name: str) -> Stream | None:
+def _read_json(text: str, name: str, tolerant: bool) -> Stream | None:
     """The stream of a JSON text, or None for what starts like one and is YAML in flow style."""
     from krm_fn.wire.jsonstream import JsonStream
     from krm_fn.wire.jsontext import JsonSyntaxError
 
     try:
-        return JsonStream(text, name)
+        return JsonStream(text, name, tolerant=tolerant)
     except JsonSyntaxError as error:
         try:
             scan(text)

@@ -313,10 +313,14 @@ def _origin_path(text: Any) -> str:
 class Stream(ABC):
     """The objects of one input, in order, and the text around them."""
 
-    def __init__(self, text: str, name: str) -> None:
+    def __init__(self, text: str, name: str, *, tolerant: bool = False) -> None:
+        """`tolerant`: pass over documents that are no objects, instead of refusing them."""
         self.text = text
         self.name = name
         self.items: list[Item] = []
+        self.others: list[int] = []
+        """The lines of the documents that were passed over."""
+        self._tolerant = tolerant
         self.function_config: Item | None = None
         self.api_version = ""
         self._additions: list[Item | Json] = []
@@ -336,6 +340,11 @@ class Stream(ABC):
         Raises YamlError for what later readers refuse.
         """
         shape, line = self._shape(found)
+        if self._tolerant and around is None and not self.is_resource_list:
+            head = self._head(found) if shape == "map" else Head()
+            if not is_object(head, lambda: self._value(found)):
+                self.others.append(line)
+                return False
         if shape == "alias":
             raise YamlError(f"{place} is an alias; write the object out", line)
         if shape != "map":
@@ -564,6 +573,20 @@ def misspelt(key: str, line: int) -> YamlError:
         f"write {right}",
         line,
     )
+
+
+def is_object(head: Head, value: Callable[[], Json]) -> bool:
+    """Whether a document is an object, or is meant as one.
+
+    kubectl refuses what has no kind, and objects without a name. So what has neither apiVersion nor
+    kind, or only one of them and nothing else that objects have, is a file of another program.
+    """
+    if not head.api_version and not head.kind:
+        return False
+    if head.api_version and head.kind:
+        return True
+    members = value()
+    return "metadata" in members or "items" in members
 
 
 def check_head(head: Head, place: str, line: int) -> None:

@@ -63,9 +63,9 @@ def _quick_scan(text: str) -> list[Document] | None:
 
 
 class YamlStream(Stream):
-    def __init__(self, text: str, name: str, *, quick: bool = True) -> None:
+    def __init__(self, text: str, name: str, *, quick: bool = True, tolerant: bool = False) -> None:
         """`quick`: a long text may be read by its lines; else it is read exactly, as well."""
-        super().__init__(text, name)
+        super().__init__(text, name, tolerant=tolerant)
         self._quick = quick and len(text) >= WORTH_IT
         self.documents = (_quick_scan(text) if self._quick else None) or scan(text)
         self._lines: LineReader | None = None

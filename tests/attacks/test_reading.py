@@ -678,3 +678,53 @@ def test_a_pod_in_a_file_called_kustomization_is_admitted(
     for text in (pod("{}"), kustomization + "items:\n" + item(pod("{}"))):
         Path("m/kustomization.yaml").write_text(text)
         assert run_cli(["check", "-r", "rule.yaml", "-f", "m"]) == DENIED
+
+
+# ---------------------------------------------------------------- directories
+
+
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n"
+HIDING = {
+    "another encoding": POD.encode("utf-16"),
+    "a byte behind it": f"{POD}---\n\0\n".encode(),
+    "a line that only Helm splits at": f"---x: y\n{POD}".encode(),
+    "an escaped key": b'"\\x61piVersion": v1\nkind: Pod\nmetadata: {name: x}\n? [\n',
+    "a key in base64": b"!!binary YXBpVmVyc2lvbg==: v1\nkind: Pod\nmetadata: {name: x}\n? [\n",
+    "no version": b"kind: Pod\nmetadata: {name: x}\n? [\n",
+    "a key in another case": b"ApiVersion: v1\nKind: Pod\nmetadata: {name: x}\n",
+    "half a head": b"kind: Pod\nmetadata: {name: x}\n",
+    "an object in a list without a head": b"kind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n",
+}
+
+
+@pytest.mark.parametrize("how", HIDING)
+def test_nobody_hides_a_manifest_in_a_directory_by_making_it_hard_to_read(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rules.yaml").write_text(NO_PODS)
+    Path("m").mkdir()
+    Path("m/values.yaml").write_text("replicas: 2\n")
+    Path("m/x.yaml").write_bytes(HIDING[how])
+    assert run_cli(["check", "-f", "m", "-r", "rules.yaml"]) in (1, 4)
+    assert capfd.readouterr().err.startswith("error ")
+
+
+def test_what_an_author_leaves_out_is_told_and_the_operator_reads_it_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rules.yaml").write_text(NO_PODS)
+    Path("m/templates").mkdir(parents=True)
+    Path("m/x.yaml").write_text(POD)
+    Path("m/.krmignore").write_text("x.yaml\n")
+    assert run_cli(["check", "-f", "m", "-r", "rules.yaml"]) == 0
+    assert "skipped 1 file named in .krmignore: m/x.yaml" in capfd.readouterr().err
+    assert run_cli(["check", "-f", "m", "-r", "rules.yaml", "--strict-files"]) == 1
+    Path("m/.krmignore").unlink()
+    Path("m/x.yaml").rename("m/templates/x.yaml")
+    Path("m/Chart.yaml").write_text("apiVersion: v2\nname: m\n")
+    assert run_cli(["check", "-f", "m", "-r", "rules.yaml"]) == 0
+    assert "warning: m/ is a Helm chart" in capfd.readouterr().err
+    strict = ["check", "-f", "m", "-r", "rules.yaml", "--strict-files", "--exclude", "Chart.yaml"]
+    assert run_cli(strict) == 1

@@ -490,9 +490,9 @@ def test_a_file_name_that_is_not_utf_8_is_shown_with_its_bytes() -> None:
             done = run(command, "-f", "m", "-r", "rule.yaml", "--report", f"{report}=report")
             assert done.returncode in (1, 5), done.stderr
             assert "m/\\xff\\xfe.yaml" in done.stderr
-    Path(name).write_text("kind: [\n")
+    Path(name).write_text("apiVersion: v1\nkind: [\n")
     assert run("check", "-f", "m", "-r", "rule.yaml").stderr.startswith(
-        "error m/\\xff\\xfe.yaml:2:"
+        "error m/\\xff\\xfe.yaml:3:"
     )
 
 

@@ -169,6 +169,14 @@ def test_several_files_and_options_come_a_line_each(action: Action, project: Pat
     assert "4 objects" in done.stderr
 
 
+def test_the_action_admits_this_repository_with_its_defaults(
+    action: Action, checkout: Path
+) -> None:
+    done = action.step(1, checkout)
+    assert done.returncode == 0, done.stderr
+    assert "3 objects, 1 changed, 0 rejected" in done.stderr
+
+
 # ---------------------------------------------------------------- GitLab
 
 
@@ -180,6 +188,15 @@ def test_the_gitlab_job_reports_code_quality(checkout: Path, project: Path) -> N
     assert entry["severity"] == "blocker"
     assert entry["location"]["path"] == "manifests/web.yaml"
     assert MESSAGE in entry["description"]
+
+
+def test_the_gitlab_job_admits_this_repository(checkout: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "checkout"
+    git(tmp_path, "clone", "--quiet", str(checkout), str(folder))
+    job = yaml.safe_load((SNIPPETS / "gitlab.yaml").read_text())["admission"]
+    done = bash("\n".join(job["script"]), folder, {"KRM_FN": str(checkout)})
+    assert done.returncode == 0, done.stderr
+    assert "3 objects, 1 changed, 0 rejected" in done.stderr
 
 
 # ---------------------------------------------------------------- pre-commit
@@ -218,6 +235,16 @@ def test_the_hooks_refuse_what_admission_would(
     accept(project)
     done = pre_commit(project, checkout, hooks_home)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.needs("pre-commit")
+def test_the_hooks_need_no_arguments(checkout: Path, hooks_home: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "checkout"
+    git(tmp_path, "clone", "--quiet", str(checkout), str(folder))
+    hooks = [{"id": "admit-check"}, {"id": "admit-lint"}]
+    done = pre_commit(folder, checkout, hooks_home, hooks=hooks)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("Passed") == 2
 
 
 @pytest.mark.needs("pre-commit")

@@ -12,7 +12,7 @@ from krm_fn.config.sources import RuleSet
 from krm_fn.dialects.modrule import DIALECT
 from krm_fn.dialects.modrule.plugin import KubeMod
 from krm_fn.values import Json
-from krm_fn.wire import Head
+from krm_fn.wire import Head, read_stream
 from tests.compiling import Compiled, compile_with
 
 NO_OPTIONS: Mapping[str, Any] = {}
@@ -21,7 +21,7 @@ NO_OPTIONS: Mapping[str, Any] = {}
 def rules(text: str) -> list[Rule]:
     """The rules of a text, as if it were a file."""
     found = RuleSet()
-    found.add_documents(text.encode(), "rules.yaml")
+    found.add_stream(read_stream(text.encode(), "rules.yaml"))
     return found.rules
 
 

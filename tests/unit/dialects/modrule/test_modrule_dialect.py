@@ -11,6 +11,7 @@ from krm_fn.config.fields import Section
 from krm_fn.config.sources import RuleSet
 from krm_fn.dialects.modrule import DIALECT
 from krm_fn.errors import ConfigError, RuleError
+from krm_fn.wire import read_stream
 from tests.compiling import compile_with
 
 FILE = """\
@@ -155,7 +156,7 @@ def test_a_rule_in_json_has_lines_too() -> None:
         ' "metadata": {"name": "x"},\n "spec": 5}'
     )
     found = RuleSet()
-    found.add_documents(text.encode(), "rules.json")
+    found.add_stream(read_stream(text.encode(), "rules.json"))
     with pytest.raises(RuleError, match=r"^rules\.json:3: ModRule x: spec is the number 5"):
         compile_with(DIALECT, found.rules)
 
