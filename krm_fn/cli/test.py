@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
+from krm_fn.cli.inputs import Sources, read_manifests
 from krm_fn.cli.reports import use_colour
 from krm_fn.errors import CompileError, ConfigError
 from krm_fn.lang.go.regexp import compile_regex
+from krm_fn.system.files import write_file, write_files
 from krm_fn.system.streams import is_terminal, put, say
+
+if TYPE_CHECKING:
+    from krm_fn.testing.run import CaseResult
+    from krm_fn.testing.suite import Suite
 
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[PATH ...]")
 @click.option("--run", "pattern", metavar="REGEX", help="Only cases whose SUITE/CASE matches.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first case that fails.")
+@click.option("--update", is_flag=True, help="Write what now comes into the expectations.")
+@click.option("--init", metavar="RULES", help="Write a first suite for rules; -f names samples.")
+@click.option("-f", "--filename", "samples", multiple=True, metavar="PATH", help="For --init.")
 @click.option("--allow-none", is_flag=True, help="Finding no suite is fine.")
 @click.option(
     "--color",
@@ -29,6 +40,9 @@ def test(
     paths: Sequence[str],
     pattern: str | None,
     fail_fast: bool,
+    update: bool,
+    init: str | None,
+    samples: Sequence[str],
     allow_none: bool,
     color: str,
     verbose: bool,
@@ -39,14 +53,16 @@ def test(
     \b
     krm-fn test
     krm-fn test rules/ --run 'images/.*registry'
+    krm-fn test --init rules/ -f samples/
 
     Exit status: 0 all passed, 1 a case failed, 2 a suite or a rule cannot be read.
     """
     # They load jsonpath-ng, which no other command needs.
-    from krm_fn.testing.read import find_suites, read_suite
-    from krm_fn.testing.run import CaseResult, run_suite
+    from krm_fn.testing.read import find_suites
     from krm_fn.testing.text import suite_lines, summary
 
+    if init is not None:
+        return _init(init, samples)
     wanted = _wanted(pattern)
     files = find_suites(paths or ["."])
     if not files and not allow_none:
@@ -56,12 +72,11 @@ def test(
     unreadable = 0
     for file in files:
         try:
-            suite = read_suite(file)
+            suite, own = _run(file, wanted, fail_fast=fail_fast, updates=update)
         except ConfigError as error:
             unreadable += 1
             say(*error.lines())
             continue
-        own = list(run_suite(suite, wanted, fail_fast=fail_fast))
         results += own
         if own:
             put(*suite_lines(suite, own, verbose=verbose), paint=paint)
@@ -71,6 +86,41 @@ def test(
     if unreadable or any(result.error for result in results):
         return 2
     return 1 if any(result.failures for result in results) else 0
+
+
+def _run(
+    file: str, wanted: Callable[[str], bool], *, fail_fast: bool, updates: bool
+) -> tuple[Suite, list[CaseResult]]:
+    """The results of a suite; with `updates` those of the suite as it then is."""
+    from krm_fn.testing.read import read_suite
+    from krm_fn.testing.run import run_suite
+
+    suite = read_suite(file)
+    results = list(run_suite(suite, wanted, fail_fast=fail_fast))
+    if not updates or not any(result.failures for result in results):
+        return suite, results
+    from krm_fn.testing.update import update
+
+    updated = update(suite, results)
+    write_files(updated.writes)
+    put(*updated.lines)
+    return _run(file, wanted, fail_fast=fail_fast, updates=False)
+
+
+def _init(rules: str, samples: Sequence[str]) -> int:
+    """Write a first suite into the working directory."""
+    from krm_fn.testing.init import first_suite
+    from krm_fn.testing.read import NAME
+
+    if os.path.exists(NAME):
+        raise ConfigError("is there already; remove it, or give --update", NAME)
+    if not samples:
+        raise ConfigError("--init needs samples: objects that the rules are for, with -f")
+    streams = read_manifests(Sources(samples)).streams
+    name = os.path.basename(os.getcwd())
+    write_file(NAME, first_suite(name, os.curdir, [rules], streams).encode())
+    put(f"wrote {NAME}; krm-fn test runs it")
+    return 0
 
 
 def _wanted(pattern: str | None) -> Callable[[str], bool]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from krm_fn.admission import Finding, RuleRef
+from krm_fn.admission import Finding, Rule, RuleRef
 from krm_fn.admission.checks import NOT_IDEMPOTENT
 from krm_fn.config.dialects import is_target
 from krm_fn.errors import ConfigError, KrmFnError, did_you_mean
@@ -44,6 +44,7 @@ class Admitted(NamedTuple):
     items: Sequence[Item]
     before: Mapping[Item, Json]
     report: Report
+    rules: Sequence[Rule] = ()
 
     def entry(self, item: Item) -> ObjectReport:
         """What became of an object."""
@@ -76,19 +77,19 @@ def compare(case: Case, admitted: Admitted) -> Iterator[Failure]:
         yield from _compare_object(expect.one, entries[0], admitted, ("expect",))
     for name, wanted in expect.each.items():
         field = ("expect", "each", name)
-        entry = _named(name, entries)
+        entry = named_entry(name, entries)
         yield from _compare_outcome(wanted.outcome, [entry], field)
         yield from _compare_object(wanted, entry, admitted, field)
     if expect.objects is not None:
         for item in read_stream(expect.objects.data, expect.objects.name).items:
             name = f"{item.head.kind}/{item.head.name}"
-            yield from _compare_whole(item, _named(name, entries), admitted.report)
+            yield from _compare_whole(item, named_entry(name, entries), admitted.report)
     if expect.rules is not None:
         yield from _compare_rules(expect.rules, entries)
     yield from _compare_messages(case, entries, admitted.report)
 
 
-def _named(name: str, entries: Sequence[ObjectReport]) -> ObjectReport:
+def named_entry(name: str, entries: Sequence[ObjectReport]) -> ObjectReport:
     """The object that KIND/NAME means. Raises ConfigError."""
     kind, _, short = name.rpartition("/")
     for entry in entries:

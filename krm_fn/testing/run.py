@@ -7,16 +7,18 @@ Source: docs/spec/test.md sections 1 and 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from krm_fn import limits
 from krm_fn.config.dialects import dialect_of, reader_of
 from krm_fn.config.sources import RuleSet, Stage, collect
 from krm_fn.errors import ConfigError, InputError, KrmFnError, RuleError, did_you_mean
+from krm_fn.report.explanation import explanation
 from krm_fn.run.admit import admit
 from krm_fn.run.compile import SharedPlugins
 from krm_fn.testing.compare import Admitted, Failure, compare
+from krm_fn.testing.reasons import reasons
 from krm_fn.testing.suite import Case, Source, Suite
 from krm_fn.wire import Item, Stream, read_stream
 
@@ -59,8 +61,8 @@ class Runner:
             return result
         try:
             with limits.deep_stack():
-                admitted = self.admit(case)
-                return result._replace(failures=tuple(compare(case, admitted)))
+                failures = tuple(compare(case, self.admit(case)))
+                return result._replace(failures=self._with_reasons(case, failures))
         except RuleError as error:
             if case.expect.invalid is None:
                 return result._replace(error=str(error))
@@ -72,16 +74,29 @@ class Runner:
         except KrmFnError as error:
             return result._replace(error=str(error))
 
-    def admit(self, case: Case) -> Admitted:
-        """Admit what a case names. Raises KrmFnError for what cannot be read."""
+    def _with_reasons(self, case: Case, failures: Sequence[Failure]) -> tuple[Failure, ...]:
+        """The failures with the explanation of the rules concerned: the case runs once more."""
+        if not failures:
+            return ()
+        admitted = self.admit(case, explains=True)
+        explained = explanation(admitted.report, admitted.rules)
+        return tuple(
+            failure._replace(why=tuple(reasons(case, failure, explained))) for failure in failures
+        )
+
+    def admit(self, case: Case, *, explains: bool = False) -> Admitted:
+        """Admit what a case names; `explains` records why rules matched.
+
+        Raises KrmFnError for what cannot be read.
+        """
         streams = list(_streams(case.sources))
         items = [item for stream in streams for item in stream.items if not item.dropped]
         stage = Stage(case.options, self._rules_of(case, items))
         if not stage.asks:
             raise ConfigError(f"no rule: name some in {self._suite.file} as spec.rules")
         before = {item: item.original for item in items}
-        report = admit(streams, [stage], shared=self._plugins)
-        return Admitted(items, before, report)
+        report = admit(streams, [stage], shared=self._plugins, explains=explains)
+        return Admitted(items, before, report, stage.rules.rules)
 
     def _rules_of(self, case: Case, items: list[Item]) -> RuleSet:
         options = case.options
