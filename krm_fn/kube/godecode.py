@@ -21,9 +21,6 @@ from krm_fn.lang.go.strconv import quote
 from krm_fn.lang.go.time.layouts import LayoutError, read
 from krm_fn.values import Json
 
-_QUANTITY_FORM: Final = (
-    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-)
 _LAYOUTS: Final = {
     Value.TIME: "2006-01-02T15:04:05Z07:00",
     Value.MICRO_TIME: "2006-01-02T15:04:05.000000Z07:00",
@@ -221,14 +218,7 @@ def _check_quantity(value: Any) -> None:
     try:
         canonical(text if type(text) is str else "")
     except QuantityError as error:
-        raise _Fatal(_quantity_text(str(error))) from None
-
-
-def _quantity_text(why: str) -> str:
-    """What Go says of a text that is no quantity, by what is said of it here."""
-    if "is none of the suffixes" in why:
-        return "unable to parse quantity's suffix"
-    return "unable to parse numeric part of quantity" if "no digits" in why else _QUANTITY_FORM
+        raise _Fatal(error.message) from None
 
 
 def _check_time(text: str, kind: Value) -> None:

@@ -8,10 +8,13 @@ specification, section (b).
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from krm_fn import limits
+from krm_fn.lang.go.strconv import parse_int
+from krm_fn.lang.go.values import GoError, to_float
 
 DECIMAL: Final = "decimal"
 EXPONENT: Final = "exponent"
@@ -36,6 +39,7 @@ _BINARY_SUFFIXES: Final = {exponent: text for text, exponent in _BINARY_EXPONENT
 _NANO: Final = -9
 _MILLI: Final = -3
 _INT64: Final = 2**63
+_INT64_DIGITS: Final = 20
 _SHORT_DIGITS: Final = 18
 """So many decimal digits surely fit into 64 bits."""
 
@@ -45,8 +49,15 @@ _SPACES: Final = " \u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
 """What Go trims, without what JSON writes as an escape, which is in nobody's grammar."""
 
 
-class QuantityError(ValueError):
-    """A text that is no quantity; says why."""
+FORMAT_WRONG: Final = (
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+)
+BAD_SUFFIX: Final = "unable to parse quantity's suffix"
+BAD_NUMBER: Final = "unable to parse numeric part of quantity"
+
+
+class QuantityError(GoError):
+    """A string is no quantity. The message is the API server's, one of the three above."""
 
 
 class Quantity(NamedTuple):
@@ -77,19 +88,70 @@ class Quantity(NamedTuple):
         return Quantity(number, scale, self.format, "", self.exact)
 
     def plus(self, other: Quantity) -> Quantity:
-        """The sum, in the format of this quantity, or of the other one where this is zero."""
-        style = self.format if self.number else other.format
-        scale = min(self.scale, other.scale)
-        number = self._at(scale) + other._at(scale)
-        return Quantity(number, scale, style, "", abs(number) >= _INT64)
+        """The sum, in the format of this quantity, or of the other one where this is zero.
 
-    def is_more_than(self, other: Quantity) -> bool:
+        Source: `Quantity.Add`.
+        """
+        style = self.format if self.number else other.format
+        if not self.exact and not other.exact:
+            total = self._short_sum(other, style)
+            if total is not None:
+                return total
         scale = min(self.scale, other.scale)
-        return self._at(scale) > other._at(scale)
+        return Quantity(self._at(scale) + other._at(scale), scale, style, "", True)
+
+    def _short_sum(self, other: Quantity, style: str) -> Quantity | None:
+        """The sum as a 64-bit number; None where Go needs more than that."""
+        if not other.number:
+            return self._replace(format=style, text="")
+        if not self.number:
+            return other._replace(format=style, text="")
+        scale = min(self.scale, other.scale)
+        terms = (self._at(scale), other._at(scale))
+        if all(-_INT64 <= number < _INT64 for number in (*terms, sum(terms))):
+            return Quantity(sum(terms), scale, style)
+        return None
 
     def minus(self, other: Quantity) -> Quantity:
-        """The difference, in the format that a sum would have."""
-        return self.plus(other._replace(number=-other.number))
+        """The difference, in the format that a sum would have. Source: `Quantity.Sub`."""
+        number = -other.number
+        # Go negates the least int64 to itself, and goes on with that if the sum fits.
+        if number == _INT64 and not self.exact and not other.exact:
+            total = self._short_sum(other._replace(number=-_INT64), self.format)
+            if total is not None:
+                return total
+        return self.plus(other._replace(number=number))
+
+    def compare(self, other: Quantity) -> int:
+        """-1, 0 or 1."""
+        scale = min(self.scale, other.scale)
+        mine, its = self._at(scale), other._at(scale)
+        return int(mine > its) - int(mine < its)
+
+    def is_more_than(self, other: Quantity) -> bool:
+        return self.compare(other) > 0
+
+    @property
+    def sign(self) -> int:
+        """-1, 0 or 1."""
+        return (self.number > 0) - (self.number < 0)
+
+    def as_int64(self) -> int | None:
+        """The quantity as a whole number, or None where Go has none. Source: `AsInt64`."""
+        # Of one with a fraction Go does not look whether that is zero.
+        if self.exact or self.scale < 0:
+            return None
+        number = self._at(0) if self.scale <= _INT64_DIGITS or not self.number else _INT64
+        return number if -_INT64 <= number < _INT64 else None
+
+    def as_float(self) -> float:
+        """The quantity as a float64, nearly. Source: `AsApproximateFloat64`."""
+        base = to_float(self.number)
+        if self.scale == 0:
+            return base
+        if self.scale < -323:
+            return base * 0.0
+        return base * (math.inf if self.scale > 308 else float(f"1e{self.scale}"))
 
     def scaled(self, scale: int) -> int:
         """The number of 10**`scale`, rounded up, as an int64: one that is too large is 0, or wraps.
@@ -123,22 +185,29 @@ def canonical_rounded(text: str) -> str:
     return str(parse(text).rounded())
 
 
-def parse(text: str) -> Quantity:
-    """The quantity that a text, or a number's text, means. Raises QuantityError."""
+def parse(text: str, trim: bool = True) -> Quantity:
+    """The quantity that a string, or a number's text, means. Raises QuantityError.
+
+    With `trim`, space around it is nothing, as where JSON is decoded (`UnmarshalJSON`); without, it
+    is an error, as in `ParseQuantity`.
+    """
     if len(text) > limits.QUANTITY_LENGTH:
-        raise QuantityError(f"a quantity of more than {limits.QUANTITY_LENGTH:,} characters")
-    text = text.strip(_SPACES)
+        raise QuantityError(BAD_NUMBER)
+    if trim:
+        text = text.strip(_SPACES)
     if not text:
-        raise QuantityError("an empty text is no quantity")
+        raise QuantityError(FORMAT_WRONG)
     if text == "0":
         return ZERO
     negative, whole, fraction, suffix = _split(text)
     style, exponent = _suffix(suffix)
+    if abs(exponent) > limits.QUANTITY_EXPONENT:
+        raise QuantityError(BAD_NUMBER)
     short = _short(text, negative, whole, fraction, style, exponent)
     if short is not None:
         return short
     if not any(char.isdecimal() for char in text.removesuffix(suffix)):
-        raise QuantityError("it has no digits")
+        raise QuantityError(BAD_NUMBER)
     return _long(negative, whole, fraction, style, exponent)
 
 
@@ -208,7 +277,7 @@ def _split(text: str) -> tuple[bool, str, str, str]:
     if at < end and text[at] in "+-":
         at += 1
     if _digits(text, at) < end:
-        raise QuantityError("it is no number with one of the suffixes n u m k M G T P E Ki … Ei")
+        raise QuantityError(FORMAT_WRONG)
     return text[0] == "-", whole, fraction, text[start:]
 
 
@@ -225,12 +294,11 @@ def _suffix(suffix: str) -> tuple[str, int]:
         return DECIMAL, _DECIMAL_EXPONENTS[suffix]
     if suffix in _BINARY_EXPONENTS:
         return BINARY, _BINARY_EXPONENTS[suffix]
-    digits = suffix[1:].lstrip("+-")
-    if suffix[0] in "eE" and digits.isdecimal() and len(suffix) - len(digits) <= 2:
-        if len(digits.lstrip("0")) > 9 or int(digits) > limits.QUANTITY_EXPONENT:
-            raise QuantityError(f"its exponent is beyond {limits.QUANTITY_EXPONENT:,}")
-        return EXPONENT, int(suffix[1:])
-    raise QuantityError(f"{suffix} is none of the suffixes n u m k M G T P E Ki … Ei")
+    exponent = parse_int(suffix[1:]) if suffix[0] in "eE" else None
+    if exponent is None:
+        raise QuantityError(BAD_SUFFIX)
+    # Go keeps 32 bits.
+    return EXPONENT, (exponent + 2**31) % 2**32 - 2**31
 
 
 def _shifted_up(number: int, places: int) -> int:

@@ -12,7 +12,6 @@ import math
 from typing import Final, NamedTuple
 
 from krm_fn import limits
-from krm_fn.dialects.sidecarset.gotypes import quantity_reason
 from krm_fn.errors import EvaluationError, LimitError
 from krm_fn.kube.quantity import DECIMAL, Quantity, QuantityError, parse
 from krm_fn.lang.go.strconv import format_float
@@ -217,8 +216,8 @@ class _Parser:
             self.advance()
             try:
                 return parse(token.text)
-            except QuantityError:
-                return self.fail(quantity_reason(token.text))
+            except QuantityError as error:
+                return self.fail(error.message)
         if token.kind == "-":
             self.advance()
             value = self.factor()

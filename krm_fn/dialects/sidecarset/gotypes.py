@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from krm_fn.errors import DecodeError
-from krm_fn.kube.quantity import QuantityError, parse
+from krm_fn.kube.quantity import FORMAT_WRONG, QuantityError, parse
 from krm_fn.kube.schema import Struct, Type, Value
 from krm_fn.kube.served.mismatch import Mismatch
 
@@ -24,12 +24,6 @@ _NAMES: Final = {
 _PACKAGES: Final = {"kruise": "v1beta1", "configuration": "configuration"}
 """Go's packages of types that are not Kubernetes' own."""
 
-BAD_FORMAT: Final = (
-    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-)
-BAD_SUFFIX: Final = "unable to parse quantity's suffix"
-BAD_NUMBER: Final = "unable to parse numeric part of quantity"
-
 
 def decode_error(mismatch: Mismatch, struct: Struct) -> DecodeError:
     """Go's text about a value that does not fit; the path is the manifest's."""
@@ -44,7 +38,7 @@ def decode_error(mismatch: Mismatch, struct: Struct) -> DecodeError:
         elif type_.element is not None:
             type_ = type_.element
     if type_.value is Value.QUANTITY:
-        return DecodeError(quantity_reason(str(mismatch.value)), path)
+        return DecodeError(_quantity_error(str(mismatch.value)), path)
     message = f"json: cannot unmarshal {_kind(mismatch.value)} into Go "
     if fields:
         message += f"struct field {_short(owner.name)}.{'.'.join(fields)} of type {_name(type_)}"
@@ -53,17 +47,13 @@ def decode_error(mismatch: Mismatch, struct: Struct) -> DecodeError:
     return DecodeError(message, path)
 
 
-def quantity_reason(text: str) -> str:
-    """Which of its three errors resource.ParseQuantity gives for a text that is no quantity."""
+def _quantity_error(text: str) -> str:
+    """Which of its errors resource.ParseQuantity gives for a text that is no quantity."""
     try:
         parse(text)
     except QuantityError as error:
-        reason = str(error)
-    else:
-        return BAD_FORMAT
-    if "none of the suffixes" in reason or "exponent" in reason:
-        return BAD_SUFFIX
-    return BAD_NUMBER if "no digits" in reason else BAD_FORMAT
+        return error.message
+    return FORMAT_WRONG
 
 
 def _kind(value: Any) -> str:

@@ -32,9 +32,10 @@ from krm_fn.kube.cel.formats import Format
 from krm_fn.kube.cel.net import Address, Network
 from krm_fn.kube.cel.objects import JSON_PATCH, OBJECT, ObjectValue, PatchValue
 from krm_fn.kube.cel.patches import NotJsonError, merged_json
-from krm_fn.kube.cel.quantity import Quantity
+from krm_fn.kube.cel.quantity import QuantityValue
 from krm_fn.kube.cel.semver import Semver
 from krm_fn.kube.cel.urls import UrlValue
+from krm_fn.kube.quantity import Quantity
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
 from krm_fn.lang.cel import Duration, Environment, Optional, Timestamp, UInt, types
@@ -233,8 +234,8 @@ def _encode_library(value: Any) -> Any:
         if "value" in value.fields:
             made["value"] = encode(value.fields["value"])
         return {"jsonpatch": made}
-    if isinstance(value, Quantity):
-        return {"decimal": value.decimal()}
+    if isinstance(value, QuantityValue):
+        return {"decimal": _decimal_text(value.quantity)}
     for kind, name in ((Address, "ip"), (Network, "cidr"), (UrlValue, "url"), (Semver, "semver")):
         if isinstance(value, kind):
             return {name: str(value)}
@@ -258,6 +259,17 @@ def _normal(value: Any) -> Any:
     if "opaque" in value:
         return {"opaque": True}
     return {key: _normal(field) for key, field in value.items()}
+
+
+def _decimal_text(quantity: Quantity) -> str:
+    """The exact number as decimal text."""
+    digits = str(abs(quantity.number))
+    if quantity.scale >= 0 or not quantity.number:
+        digits += "0" * (quantity.scale if quantity.number else 0)
+    else:
+        digits = digits.rjust(1 - quantity.scale, "0")
+        digits = f"{digits[: quantity.scale]}.{digits[quantity.scale :]}"
+    return f"-{digits}" if quantity.number < 0 else digits
 
 
 def _plain(decimal: str) -> str:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from krm_fn import limits
-from krm_fn.kube.quantity import QuantityError, canonical, canonical_rounded, parse
+from krm_fn.kube.quantity import (
+    BAD_NUMBER,
+    BAD_SUFFIX,
+    FORMAT_WRONG,
+    QuantityError,
+    canonical,
+    canonical_rounded,
+    parse,
+)
 from tests.steps import calls
 
 KEPT = ["0", "1", "500m", "1Gi", "1e3", "+1", "01", "5.", "1.500", "12.340", "100Mi", "1e-3", "3k"]
@@ -76,7 +84,7 @@ def test_what_is_no_quantity_is_refused(text: str) -> None:
         parse(text)
 
 
-HOSTILE = ["1e2147483648", "1e-999999999", "1E" + "9" * 500, "9" * 100_000, "1e1001"]
+HOSTILE = ["1e2147483647", "1e-999999999", "1E" + "9" * 500, "9" * 100_000, "1e1001"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -157,3 +165,40 @@ def test_quantities_are_subtracted_in_the_format_of_the_first_that_is_not_zero(
     a: str, b: str, difference: str
 ) -> None:
     assert str(parse(a).minus(parse(b))) == difference
+
+
+REASONS = [
+    ("", FORMAT_WRONG),
+    ("1.2.3", FORMAT_WRONG),
+    ("1Zi", FORMAT_WRONG),
+    ("1K", BAD_SUFFIX),
+    ("1e9223372036854775808", BAD_SUFFIX),
+    ("Ei", BAD_NUMBER),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), REASONS)
+def test_why_is_told_in_the_words_of_the_api_server(text: str, reason: str) -> None:
+    with pytest.raises(QuantityError) as caught:
+        parse(text)
+    assert caught.value.message == reason
+
+
+def test_of_an_exponent_32_bits_are_kept() -> None:
+    assert parse("1e4294967299").compare(parse("1k")) == 0
+
+
+def test_only_json_has_space_around_a_quantity() -> None:
+    assert parse(" 1 ").compare(parse("1")) == 0
+    with pytest.raises(QuantityError):
+        parse(" 1 ", trim=False)
+
+
+WHOLE = [("1k", 1000), ("1.0", None), ("1e20", None), ("999999999999999999", 10**18 - 1)]
+
+
+@pytest.mark.parametrize(("text", "number"), WHOLE)
+def test_a_whole_number_is_one_that_was_written_without_a_fraction(
+    text: str, number: int | None
+) -> None:
+    assert parse(text).as_int64() == number
