@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +13,7 @@ from krm_fn.cli.reports import use_colour
 from krm_fn.errors import CompileError, ConfigError
 from krm_fn.lang.go.regexp import compile_regex
 from krm_fn.system.files import write_file, write_files
-from krm_fn.system.streams import is_terminal, put, say
+from krm_fn.system.streams import is_terminal, put, say, write_stdout
 
 if TYPE_CHECKING:
     from krm_fn.testing.run import CaseResult
@@ -35,6 +35,21 @@ if TYPE_CHECKING:
     show_default=True,
     help="Colour the results.",
 )
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json", "junit", "tap"]),
+    default="text",
+    show_default=True,
+    help="What is printed.",
+)
+@click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    metavar="FORMAT=FILE",
+    help="Also write a report: junit, tap or json. Repeatable.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="A line a case.")
 def test(
     paths: Sequence[str],
@@ -45,6 +60,8 @@ def test(
     samples: Sequence[str],
     allow_none: bool,
     color: str,
+    output: str,
+    reports: Sequence[str],
     verbose: bool,
 ) -> int:
     """Run the suites at or below the paths (default: here): files named krm-fn-test.yaml or
@@ -54,13 +71,16 @@ def test(
     krm-fn test
     krm-fn test rules/ --run 'images/.*registry'
     krm-fn test --init rules/ -f samples/
+    krm-fn test --report junit=report.xml
 
     Exit status: 0 all passed, 1 a case failed, 2 a suite or a rule cannot be read.
     """
     # They load jsonpath-ng, which no other command needs.
     from krm_fn.testing.read import find_suites
+    from krm_fn.testing.reports import REPORTS
     from krm_fn.testing.text import suite_lines, summary
 
+    wanted_reports = [_report(text, REPORTS) for text in reports]
     if init is not None:
         return _init(init, samples)
     wanted = _wanted(pattern)
@@ -68,7 +88,7 @@ def test(
     if not files and not allow_none:
         raise ConfigError(f"no suite (krm-fn-test.yaml) in {', '.join(paths or ['.'])}")
     paint = _coloured if use_colour(color, is_terminal("stdout")) else str
-    results: list[CaseResult] = []
+    by_suite: list[tuple[Suite, list[CaseResult]]] = []
     unreadable = 0
     for file in files:
         try:
@@ -77,15 +97,31 @@ def test(
             unreadable += 1
             say(*error.lines())
             continue
-        results += own
         if own:
+            by_suite.append((suite, own))
+        if own and output == "text":
             put(*suite_lines(suite, own, verbose=verbose), paint=paint)
         if fail_fast and any(result.failures or result.error for result in own):
             break
-    put(summary(results, unreadable), paint=paint)
+    results = [result for _, own in by_suite for result in own]
+    if output == "text":
+        put(summary(results, unreadable), paint=paint)
+    else:
+        write_stdout([REPORTS[output](by_suite).encode()])
+    for name, file in wanted_reports:
+        write_file(file, REPORTS[name](by_suite).encode())
     if unreadable or any(result.error for result in results):
         return 2
     return 1 if any(result.failures for result in results) else 0
+
+
+def _report(text: str, known: Iterable[str]) -> tuple[str, str]:
+    """The format and the file of a report. Raises ConfigError."""
+    name, _, file = text.partition("=")
+    if name not in known or not file:
+        wrong = "names no file" if name in known else "is of an unknown format"
+        raise ConfigError(f"--report {text} {wrong}; give {', '.join(known)}, each with =FILE")
+    return name, file
 
 
 def _run(

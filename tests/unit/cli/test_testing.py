@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
+import junitparser
 import pytest
+import tap.parser
+import yaml
 from suite_support import write
 
 from krm_fn.cli import run
@@ -38,6 +42,11 @@ FAILS = """\
   - name: later
     skip: "until #12"
 """
+BROKEN = """\
+  - name: "a broken # object"
+    object: {inline: "kind: [<&"}
+    expect: {}
+"""
 UNREADABLE = "  - name: a\n    objekt: web.yaml\n    expect: {}\n"
 
 
@@ -64,6 +73,9 @@ def output(
         ("one", PASSES + FAILS, 0, ("--run", "teams/teams")),
         ("fail-fast", FAILS + PASSES, 1, ("--fail-fast",)),
         ("unreadable", UNREADABLE, 2, ()),
+        ("junit", PASSES + FAILS + BROKEN, 2, ("-o", "junit")),
+        ("tap", PASSES + FAILS + BROKEN, 2, ("-o", "tap")),
+        ("json", PASSES + FAILS + BROKEN, 2, ("-o", "json")),
     ],
 )
 def test_results_are_printed(
@@ -129,3 +141,50 @@ def test_suites_beside_rules_and_manifests_are_neither(
     assert run(["check", "-f", folder, "-r", str(tmp_path / "rules.yaml")]) == 0
     assert "1 object, 1 changed" in capfd.readouterr().err
     assert run(["check", "-f", str(tmp_path / "web.yaml"), "-r", folder]) == 0
+
+
+def test_junit_is_what_other_programs_read(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, PASSES + FAILS + BROKEN)
+    report = tmp_path / "report.xml"
+    assert output(tmp_path, capfd, "--report", f"junit={report}")[0] == 2
+    (suite,) = junitparser.JUnitXml.fromfile(str(report))
+    assert (suite.tests, suite.failures, suite.errors, suite.skipped) == (5, 2, 1, 1)
+    results = {case.name: case.result for case in suite}
+    assert results["teams are named"] == []
+    assert isinstance(results["too many"][0], junitparser.Failure)
+    assert "replicas: 7" in results["too many"][0].text
+    assert isinstance(results["later"][0], junitparser.Skipped)
+    assert isinstance(results["a broken # object"][0], junitparser.Error)
+
+
+def test_tap_is_what_other_programs_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path, PASSES + FAILS + BROKEN)
+    text = output(tmp_path, capfd, "-o", "tap")[1]
+    block = re.compile(r"^  ---\n(.*?)^  \.\.\.\n", re.MULTILINE | re.DOTALL)
+    places = [yaml.safe_load(found)["at"] for found in block.findall(text)]
+    assert places == ["krm-fn-test.yaml:11", "krm-fn-test.yaml:17", "krm-fn-test.yaml:33"]
+    # tap.py knows the versions up to 13; 14 differs in what is not used here.
+    plain = block.sub("", text).replace("TAP version 14", "TAP version 13")
+    lines = list(tap.parser.Parser().parse_text(plain))
+    tests = [line for line in lines if line.category == "test"]
+    assert [(line.ok, bool(line.skip)) for line in tests] == [
+        (True, False),
+        (False, False),
+        (False, False),
+        (True, True),
+        (False, False),
+    ]
+    assert [line.expected_tests for line in lines if line.category == "plan"] == [5]
+    assert "unknown" not in {line.category for line in lines}
+
+
+@pytest.mark.parametrize("wanted", ["junit", "xml=a.xml", "junit="])
+def test_a_report_without_file_or_of_unknown_format_is_a_mistake(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], wanted: str
+) -> None:
+    write(tmp_path, PASSES)
+    status, _, err = output(tmp_path, capfd, "--report", wanted)
+    assert status == 2
+    assert f"--report {wanted}" in err
