@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from krm_fn.errors import DecodeError
+from krm_fn.lang.go.json.unmarshal import kind_of, type_error
 from krm_fn.lang.go.strconv import quote
 from krm_fn.values import Json, Path
 
@@ -181,6 +182,4 @@ def _state(value: Any, path: Path) -> Any:
 
 
 def _mismatch(value: Any, kind: str, path: Path) -> DecodeError:
-    names = {bool: "bool", str: "string", list: "array", dict: "object"}
-    shown = names.get(type(value), "number")
-    return DecodeError(f"json: cannot unmarshal {shown} into Go value of type {kind}", path)
+    return DecodeError(type_error(kind_of(value), kind), path)

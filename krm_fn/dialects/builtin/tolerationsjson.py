@@ -10,6 +10,7 @@ from typing import Any, Final
 from krm_fn.dialects.builtin.plugin import InternalError
 from krm_fn.dialects.builtin.tolerations import Toleration
 from krm_fn.lang.go.json import scanner
+from krm_fn.lang.go.json.unmarshal import kind_of_node
 from krm_fn.values import Json
 
 _TYPES: Final = {
@@ -59,7 +60,7 @@ def _toleration(node: Any, errors: list[InternalError]) -> Toleration:
 
 
 def _read(name: str, node: Any, fields: dict[str, Any], errors: list[InternalError]) -> None:
-    kind = _kind(node)
+    kind = kind_of_node(node)
     where = f"struct field Toleration.{name} of type {_TYPES[name]}"
     if name != _SECONDS:
         if kind == "string":
@@ -79,15 +80,4 @@ def _is_integer(text: str) -> bool:
 
 
 def _mismatch(node: Any, where: str, kind: str = "") -> InternalError:
-    return InternalError(f"json: cannot unmarshal {kind or _kind(node)} into Go {where}")
-
-
-def _kind(node: Any) -> str:
-    """What Go calls the kind of a JSON value."""
-    if type(node) is list:
-        return "array"
-    if isinstance(node, scanner.Members):
-        return "object"
-    if node in ("true", "false"):
-        return "bool"
-    return "string" if node.startswith('"') else "number"
+    return InternalError(f"json: cannot unmarshal {kind or kind_of_node(node)} into Go {where}")

@@ -15,7 +15,8 @@ from krm_fn import work
 from krm_fn.dialects.policies.denial import internal_error, unavailable
 from krm_fn.errors import DecodeError, EvaluationError
 from krm_fn.kube.cel.patches import NIL_LIST
-from krm_fn.kube.godecode import ConversionError, converted, decode_error
+from krm_fn.kube.gotypes.convert import ConversionError, converted
+from krm_fn.kube.gotypes.strict import decode_error
 from krm_fn.kube.merge import DEDUCED, Atom, MergeError, apply_configuration, of_custom, of_struct
 from krm_fn.kube.schema import KindSchema, Schemas
 from krm_fn.kube.served.serve import FindCrd, Form

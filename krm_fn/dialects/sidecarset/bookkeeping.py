@@ -17,6 +17,7 @@ from krm_fn.dialects.sidecarset.sets import HASH, HASH_WITHOUT_IMAGE, SidecarSet
 from krm_fn.kube.served.times import TimeError, time
 from krm_fn.lang.go.json.encode import marshal
 from krm_fn.lang.go.json.scanner import Members, Node, NotJsonError, parse, string
+from krm_fn.lang.go.json.unmarshal import kind_of_node, type_error
 from krm_fn.values import Json, get
 
 INJECTED_LIST: Final = "kruise.io/sidecarset-injected-list"
@@ -134,23 +135,10 @@ def _is_string(node: Node) -> bool:
     return type(node) is str and node.startswith('"')
 
 
-def _kind(node: Node) -> str:
-    if type(node) is Members:
-        return "object"
-    if type(node) is list:
-        return "array"
-    if node in ("true", "false"):
-        return "bool"
-    return "string" if node.startswith('"') else "number"
-
-
 def _older(node: Node) -> Records:
     """Kruise's first form: the hash alone."""
     if type(node) is not Members:
-        kind = _kind(node)
-        raise _MismatchError(
-            f"json: cannot unmarshal {kind} into Go value of type map[string]string"
-        )
+        raise _MismatchError(type_error(kind_of_node(node), "map[string]string"))
     records: dict[str, Json] = {}
     for name, value in node.pairs:
         text = _text(value)
@@ -167,7 +155,7 @@ def _text(node: Node) -> str:
     if node == "null":
         return ""
     if not _is_string(node):
-        raise _MismatchError(f"json: cannot unmarshal {_kind(node)} into Go value of type string")
+        raise _MismatchError(type_error(kind_of_node(node), "string"))
     return string(node)
 
 
@@ -176,13 +164,13 @@ _FIELDS: Final = ("updateTimestamp", "hash", "sidecarSetName", "sidecarList", "c
 
 def _current(node: Node) -> Records:
     if type(node) is not Members:
-        raise _MismatchError(_kind(node))
+        raise _MismatchError(kind_of_node(node))
     return {name: _spec(value) for name, value in node.pairs}
 
 
 def _spec(node: Node) -> Json:
     if type(node) is not Members and node != "null":
-        raise _MismatchError(_kind(node))
+        raise _MismatchError(kind_of_node(node))
     given = {} if node == "null" else _by_field(node)
     record: Json = {
         "updateTimestamp": _moment(given.get("updateTimestamp", "null")),
@@ -216,5 +204,5 @@ def _texts(node: Node) -> list[str] | None:
     if node == "null":
         return None
     if type(node) is not list:
-        raise _MismatchError(_kind(node))
+        raise _MismatchError(kind_of_node(node))
     return [_text(element) for element in node]

@@ -13,12 +13,12 @@ from typing import Any, Final
 
 from krm_fn import limits
 from krm_fn.admission import Cluster
-from krm_fn.dialects.sidecarset.gotypes import decode_error
 from krm_fn.dialects.sidecarset.matching import LabelSelector
 from krm_fn.dialects.sidecarset.options import Revision
 from krm_fn.dialects.sidecarset.refused import InjectionRefusedError
 from krm_fn.dialects.sidecarset.sets import SidecarSet, hashes
 from krm_fn.dialects.sidecarset.types import V1BETA1, plans, types
+from krm_fn.kube.gotypes.mismatches import mismatch_error
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.lang.go.strconv import quote
 from krm_fn.values import Json, get
@@ -81,7 +81,7 @@ def restored(sidecar_set: SidecarSet, revision: Json) -> SidecarSet:
         try:
             decoded: Json = plans().written.struct(struct)(merged)
         except Mismatch as mismatch:
-            error = decode_error(mismatch, struct)
+            error = mismatch_error(mismatch, struct)
             where = f"ControllerRevision {name}"
             raise InjectionRefusedError(error.message, (sidecar_set.ref,), where) from None
     spec = decoded["spec"]

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from krm_fn import limits
 from krm_fn.admission import RuleRef
-from krm_fn.dialects.sidecarset.gotypes import decode_error
 from krm_fn.dialects.sidecarset.types import (
     V1ALPHA1,
     V1BETA1,
@@ -23,6 +22,7 @@ from krm_fn.dialects.sidecarset.types import (
     types,
 )
 from krm_fn.errors import DecodeError
+from krm_fn.kube.gotypes.mismatches import mismatch_error
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.kube.served.plan import Plan
 from krm_fn.lang.go.json.encode import marshal
@@ -110,7 +110,7 @@ def _round_trip(plan: Plan, manifest: Json, api_version: str) -> Json:
     try:
         decoded: Json = plan.struct(struct)(manifest)
     except Mismatch as mismatch:
-        raise decode_error(mismatch, struct) from None
+        raise mismatch_error(mismatch, struct) from None
     return decoded
 
 

@@ -71,13 +71,13 @@ def types(api_version: str) -> Types:
     selector = _of(core("meta/v1.LabelSelector"), pointer=True)
     containers = [_sidecar(core, name) for name in (_SIDECAR, _INIT_SIDECAR)]
     revision = _struct(
-        "kruise.SidecarSetInjectRevision",
+        "kruise/v1beta1.SidecarSetInjectRevision",
         _field("customVersion", _OPTIONAL_STRING),
         _field("revisionName", _OPTIONAL_STRING),
         _field("policy", _STRING),
     )
     injection = _struct(
-        "kruise.SidecarSetInjectionStrategy",
+        "kruise/v1beta1.SidecarSetInjectionStrategy",
         _field("paused", _BOOLEAN),
         _field("revision", _of(revision, pointer=True)),
     )
@@ -98,7 +98,7 @@ def types(api_version: str) -> Types:
         *([_field("customVersion", _STRING)] if api_version == V1BETA1 else []),
     )
     whole = _struct(
-        "kruise.SidecarSet" + older,
+        "kruise/v1beta1.SidecarSet" + older,
         _field("kind", _STRING),
         _field("apiVersion", _STRING),
         _field("metadata", _of(core("meta/v1.ObjectMeta"))),
@@ -108,18 +108,18 @@ def types(api_version: str) -> Types:
     return Types(whole, containers[0], containers[1])
 
 
-_SPEC: Final = "kruise.SidecarSetSpec"
-_SIDECAR: Final = "kruise.SidecarContainer"
-_INIT_SIDECAR: Final = "kruise.SidecarContainer (init)"
+_SPEC: Final = "kruise/v1beta1.SidecarSetSpec"
+_SIDECAR: Final = "kruise/v1beta1.SidecarContainer"
+_INIT_SIDECAR: Final = "kruise/v1beta1.SidecarContainer (init)"
 _STARTUP: Final = " (startup)"
 
 _PATCH: Final = _struct(
-    "kruise.SidecarSetPatchPodMetadata",
+    "kruise/v1beta1.SidecarSetPatchPodMetadata",
     _field("annotations", _STRING_MAP),
     _field("patchPolicy", _STRING),
 )
 _STATUS: Final = _struct(
-    "kruise.SidecarSetStatus",
+    "kruise/v1beta1.SidecarSetStatus",
     _field("observedGeneration", Type(Value.INT64)),
     _field("matchedPods", _INT32, always=True),
     _field("updatedPods", _INT32, always=True),
@@ -129,12 +129,12 @@ _STATUS: Final = _struct(
     _field("collisionCount", _OPTIONAL_INT32),
 )
 _UPGRADE: Final = _struct(
-    "kruise.SidecarContainerUpgradeStrategy",
+    "kruise/v1beta1.SidecarContainerUpgradeStrategy",
     _field("upgradeType", _STRING),
     _field("hotUpgradeEmptyImage", _STRING),
 )
-_SHARE: Final = _struct("kruise.ShareVolumePolicy", _field("type", _STRING))
-_SHARE_DEVICE: Final = _struct("kruise.ShareVolumePolicy (device)", _field("type", _STRING))
+_SHARE: Final = _struct("kruise/v1beta1.ShareVolumePolicy", _field("type", _STRING))
+_SHARE_DEVICE: Final = _struct("kruise/v1beta1.ShareVolumePolicy (device)", _field("type", _STRING))
 
 
 def _expressions(name: str) -> Type:
@@ -143,16 +143,16 @@ def _expressions(name: str) -> Type:
 
 
 _RESOURCES_POLICY: Final = _struct(
-    "kruise.ResourcesPolicy",
+    "kruise/v1beta1.ResourcesPolicy",
     _field("targetContainersMode", _STRING),
     _field("targetContainersNameRegex", _STRING),
     _field(
         "resourcesExpr",
         _of(
             _struct(
-                "kruise.ResourcesExpr",
-                _field("limits", _expressions("kruise.ResourceExprLimits")),
-                _field("requests", _expressions("kruise.ResourceExprRequests")),
+                "kruise/v1beta1.ResourcesExpr",
+                _field("limits", _expressions("kruise/v1beta1.ResourceExprLimits")),
+                _field("requests", _expressions("kruise/v1beta1.ResourceExprRequests")),
             )
         ),
     ),
@@ -174,11 +174,11 @@ def _sidecar(core: Any, name: str) -> Struct:
     }
     forgotten = Struct(probe.name + _STARTUP, probe_fields, probe.atomic)
     source = _struct(
-        "kruise.SourceContainerNameSource",
+        "kruise/v1beta1.SourceContainerNameSource",
         _field("fieldRef", _of(core("core/v1.ObjectFieldSelector"), pointer=True)),
     )
     transfer = _struct(
-        "kruise.TransferEnvVar",
+        "kruise/v1beta1.TransferEnvVar",
         _field("sourceContainerName", _STRING),
         _field("sourceContainerNameFrom", _of(source, pointer=True)),
         _field("envName", _STRING),
@@ -211,23 +211,25 @@ OWN_FIELDS: Final = frozenset(
 
 def _update_strategy(selector: Type) -> Struct:
     weight = _struct(
-        "kruise.UpdatePriorityWeightTerm",
+        "kruise/v1beta1.UpdatePriorityWeightTerm",
         _field("weight", _INT32, always=True),
         _field("matchSelector", Type(Value.STRUCT, struct=lambda: selector.struct), always=True),
     )
-    order = _struct("kruise.UpdatePriorityOrderTerm", _field("orderedKey", _STRING, always=True))
+    order = _struct(
+        "kruise/v1beta1.UpdatePriorityOrderTerm", _field("orderedKey", _STRING, always=True)
+    )
     priority = _struct(
-        "kruise.UpdatePriorityStrategy",
+        "kruise/v1beta1.UpdatePriorityStrategy",
         _field("orderPriority", _list(order)),
         _field("weightPriority", _list(weight)),
     )
     scatter = _struct(
-        "kruise.UpdateScatterTerm",
+        "kruise/v1beta1.UpdateScatterTerm",
         _field("key", _STRING, always=True),
         _field("value", _STRING, always=True),
     )
     return _struct(
-        "kruise.SidecarSetUpdateStrategy",
+        "kruise/v1beta1.SidecarSetUpdateStrategy",
         _field("type", _STRING),
         _field("paused", _BOOLEAN),
         _field("selector", selector),
@@ -243,15 +245,15 @@ def _update_strategy(selector: Type) -> Struct:
 _KRUISE: Final[dict[str, dict[str, Any]]] = {
     _SPEC: {"revisionHistoryLimit": 10},
     f"{_SPEC} (v1alpha1)": {"revisionHistoryLimit": 10},
-    "kruise.SidecarSetUpdateStrategy": {
+    "kruise/v1beta1.SidecarSetUpdateStrategy": {
         "type": "RollingUpdate",
         "partition": 0,
         "maxUnavailable": 1,
     },
-    "kruise.SidecarSetInjectRevision": {"policy": "Always"},
-    "kruise.SidecarSetPatchPodMetadata": {"patchPolicy": "Retain"},
-    "kruise.SidecarContainerUpgradeStrategy": {"upgradeType": "ColdUpgrade"},
-    "kruise.ShareVolumePolicy": {"type": "disabled"},
+    "kruise/v1beta1.SidecarSetInjectRevision": {"policy": "Always"},
+    "kruise/v1beta1.SidecarSetPatchPodMetadata": {"patchPolicy": "Retain"},
+    "kruise/v1beta1.SidecarContainerUpgradeStrategy": {"upgradeType": "ColdUpgrade"},
+    "kruise/v1beta1.ShareVolumePolicy": {"type": "disabled"},
     _SIDECAR: {"podInjectPolicy": "BeforeAppContainer"},
     _INIT_SIDECAR: {"podInjectPolicy": "AfterAppContainer"},
 }

@@ -6,18 +6,21 @@ pkg/util/configuration; the SidecarSet specification, A15.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from krm_fn import limits
 from krm_fn.admission import Cluster
-from krm_fn.dialects.sidecarset.gotypes import decode_error
 from krm_fn.dialects.sidecarset.matching import LabelSelector
 from krm_fn.dialects.sidecarset.revisions import KRUISE_NAMESPACE
 from krm_fn.dialects.sidecarset.sets import SidecarSet
 from krm_fn.dialects.sidecarset.types import whitelist_types
 from krm_fn.errors import CompileError, DecodeError, LimitError
+from krm_fn.kube.gotypes.fold import Folding
+from krm_fn.kube.gotypes.mismatches import mismatch_error
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.kube.served.plan import Plan
-from krm_fn.lang.go.json.scanner import Members, Node, NotJsonError, parse, string
+from krm_fn.lang.go.json.scanner import NotJsonError, parse
+from krm_fn.lang.go.json.unmarshal import value_of
 from krm_fn.lang.go.regexp import Regex, compile_regex
 from krm_fn.lang.go.release import Release
 from krm_fn.values import Json, get
@@ -65,7 +68,7 @@ def _text(cluster: Cluster) -> str | None:
 
 def _allowed(text: str, one: SidecarSet) -> list[Regex]:
     """The expressions of all rules that are for this set."""
-    value = _decoded(_value(parse(text)))
+    value = _decoded(text)
     allowed: list[Regex] = []
     for rule in value.get("rules") or ():
         if rule.get("selector") is not None:
@@ -79,42 +82,11 @@ def _allowed(text: str, one: SidecarSet) -> list[Regex]:
     return allowed
 
 
-def _decoded(value: Any) -> Json:
+def _decoded(text: str) -> Json:
     struct = whitelist_types()
-    if value is None:
-        return {}
-    try:
-        decoded: Json = Plan({}, {}).struct(struct)(value)
-    except Mismatch as mismatch:
-        raise decode_error(mismatch, struct) from None
-    return decoded
-
-
-_FIELDS: Final = {
-    name.lower(): name
-    for name in (
-        "rules",
-        "selector",
-        "allowedAnnotationKeyExprs",
-        "matchLabels",
-        "matchExpressions",
-        "key",
-        "operator",
-        "values",
-    )
-}
-
-
-def _value(node: Node, *, labels: bool = False) -> Any:
-    """A Python value, with fields under their names: Go finds them in any case."""
-    if type(node) is Members:
-        result: dict[str, Any] = {}
-        for key, member in node.pairs:
-            name = key if labels else _FIELDS.get(key.lower(), key)
-            result[name] = _value(member, labels=name == "matchLabels" and not labels)
-        return result
-    if type(node) is list:
-        return [_value(element) for element in node]
-    if node.startswith('"'):
-        return string(node)
-    return {"true": True, "false": False, "null": None}.get(node, 0)
+    with limits.deep_stack():
+        value = value_of(parse(text))
+        try:
+            return {} if value is None else Folding(Plan({}, {})).read(value, struct)
+        except Mismatch as mismatch:
+            raise mismatch_error(mismatch, struct) from None

@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 
-from krm_fn.kube.godecode import ConversionError, converted, decode_error
+from krm_fn.kube.gotypes.convert import ConversionError, converted
+from krm_fn.kube.gotypes.fold import Folding
+from krm_fn.kube.gotypes.mismatches import mismatch_error
+from krm_fn.kube.gotypes.strict import decode_error
 from krm_fn.kube.schema import Schemas, Struct
+from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.plan import Plan
 from krm_fn.values import Json
 
 SCHEMAS = Schemas()
@@ -140,3 +145,60 @@ def test_the_converter_says_what_it_cannot_convert(kind: str, value: Json, text:
     with pytest.raises(ConversionError) as caught:
         converted(value, struct(kind))
     assert caught.value.message == text
+
+
+def folding(**options: Any) -> Folding:
+    return Folding(Plan({}, {}), **options)
+
+
+CONTAINER = SCHEMAS.struct("core/v1.Container")
+
+
+def test_names_match_in_any_case_and_unknown_ones_are_dropped() -> None:
+    value = {"NAME": "a", "imagepullPolicy": "Never", "unknown": 1}
+    assert folding().read(value, CONTAINER) == {
+        "name": "a",
+        "imagePullPolicy": "Never",
+        "resources": {},
+    }
+
+
+def test_a_second_name_for_a_field_is_decoded_into_the_first() -> None:
+    value = {"Lifecycle": {"stopSignal": "A"}, "lifecycle": {"preStop": {"sleep": {"seconds": 1}}}}
+    lifecycle = folding().read(value, CONTAINER)["lifecycle"]
+    assert lifecycle == {"stopSignal": "A", "preStop": {"sleep": {"seconds": 1}}}
+
+
+def test_only_readers_of_yaml_make_strings_of_numbers() -> None:
+    assert folding(as_text=str).read({"image": 5}, CONTAINER)["image"] == "5"
+    with pytest.raises(Mismatch):
+        folding().read({"image": 5}, CONTAINER)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"IMAGE": 5}, "number into Go struct field Container.image of type string"),
+        (
+            {"imagePullPolicy": True},
+            "bool into Go struct field Container.imagePullPolicy of type v1.PullPolicy",
+        ),
+        (
+            {"ports": [{"containerPort": 1.5}]},
+            "number 1.5 into Go struct field ContainerPort.ports.containerPort of type int32",
+        ),
+        ({"ports": {}}, "object into Go struct field Container.ports of type []v1.ContainerPort"),
+    ],
+)
+def test_a_mismatch_is_told_in_the_words_of_go(value: Json, text: str) -> None:
+    with pytest.raises(Mismatch) as caught:
+        folding().read(value, CONTAINER)
+    assert mismatch_error(caught.value, CONTAINER).message == f"{UNMARSHAL} {text}"
+
+
+def test_a_mismatch_of_a_quantity_says_what_is_wrong_with_it() -> None:
+    with pytest.raises(Mismatch) as caught:
+        folding().read({"resources": {"limits": {"cpu": "1K"}}}, CONTAINER)
+    error = mismatch_error(caught.value, CONTAINER)
+    assert error.message == "unable to parse quantity's suffix"
+    assert error.path == ("resources", "limits", "cpu")
