@@ -103,6 +103,7 @@ bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/served.py
 	$(BIN)/python benchmarks/policies.py
 	$(BIN)/python benchmarks/kubewarden.py
+	$(BIN)/python benchmarks/suites.py
 
 # What krm_fn/kube/schema knows of Kubernetes' types, from its Go libraries: one table a release.
 SCHEMA := krm_fn/kube/schema

@@ -16,6 +16,7 @@ from krm_fn.system.files import write_file, write_files
 from krm_fn.system.streams import is_terminal, put, say, write_stdout
 
 if TYPE_CHECKING:
+    from krm_fn.testing.coverage import Coverage
     from krm_fn.testing.run import CaseResult
     from krm_fn.testing.suite import Suite
 
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
 @click.option("--update", is_flag=True, help="Write what now comes into the expectations.")
 @click.option("--init", metavar="RULES", help="Write a first suite for rules; -f names samples.")
 @click.option("-f", "--filename", "samples", multiple=True, metavar="PATH", help="For --init.")
+@click.option("--coverage", "with_coverage", is_flag=True, help="Say what no case has tried.")
+@click.option(
+    "--coverage-min",
+    type=click.FloatRange(0, 100),
+    metavar="PERCENT",
+    help="Fail where less of the rules' criteria is covered.",
+)
 @click.option("--allow-none", is_flag=True, help="Finding no suite is fine.")
 @click.option(
     "--color",
@@ -48,7 +56,7 @@ if TYPE_CHECKING:
     "reports",
     multiple=True,
     metavar="FORMAT=FILE",
-    help="Also write a report: junit, tap or json. Repeatable.",
+    help="Also write a report: junit, tap, json, lcov or cobertura. Repeatable.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="A line a case.")
 def test(
@@ -58,6 +66,8 @@ def test(
     update: bool,
     init: str | None,
     samples: Sequence[str],
+    with_coverage: bool,
+    coverage_min: float | None,
     allow_none: bool,
     color: str,
     output: str,
@@ -76,11 +86,18 @@ def test(
     Exit status: 0 all passed, 1 a case failed, 2 a suite or a rule cannot be read.
     """
     # They load jsonpath-ng, which no other command needs.
+    from krm_fn.testing.coverage import Coverage
+    from krm_fn.testing.coveragereports import (
+        COVERAGE_REPORTS,
+        coverage_lines,
+        percent_text,
+        rounded,
+    )
     from krm_fn.testing.read import find_suites
     from krm_fn.testing.reports import REPORTS
     from krm_fn.testing.text import suite_lines, summary
 
-    wanted_reports = [_report(text, REPORTS) for text in reports]
+    wanted_reports = [_report(text, [*REPORTS, *COVERAGE_REPORTS]) for text in reports]
     if init is not None:
         return _init(init, samples)
     wanted = _wanted(pattern)
@@ -90,9 +107,11 @@ def test(
     paint = _coloured if use_colour(color, is_terminal("stdout")) else str
     by_suite: list[tuple[Suite, list[CaseResult]]] = []
     unreadable = 0
+    asked = with_coverage or any(name in COVERAGE_REPORTS for name, _ in wanted_reports)
+    coverage = Coverage() if asked or coverage_min is not None else None
     for file in files:
         try:
-            suite, own = _run(file, wanted, fail_fast=fail_fast, updates=update)
+            suite, own = _run(file, wanted, coverage, fail_fast=fail_fast, updates=update)
         except ConfigError as error:
             unreadable += 1
             say(*error.lines())
@@ -105,13 +124,24 @@ def test(
             break
     results = [result for _, own in by_suite for result in own]
     if output == "text":
-        put(summary(results, unreadable), paint=paint)
+        if coverage is not None:
+            put("", *coverage_lines(coverage), "")
+        covered = "" if coverage is None else percent_text(coverage)
+        put(summary(results, unreadable, covered), paint=paint)
     else:
         write_stdout([REPORTS[output](by_suite).encode()])
     for name, file in wanted_reports:
-        write_file(file, REPORTS[name](by_suite).encode())
+        if name in REPORTS:
+            body = REPORTS[name](by_suite)
+        else:
+            assert coverage is not None
+            body = COVERAGE_REPORTS[name](coverage)
+        write_file(file, body.encode())
     if unreadable or any(result.error for result in results):
         return 2
+    if coverage is not None and coverage_min is not None and rounded(coverage) < coverage_min:
+        say(f"error {percent_text(coverage)}; --coverage-min asks for {coverage_min:g} %")
+        return 1
     return 1 if any(result.failures for result in results) else 0
 
 
@@ -125,22 +155,28 @@ def _report(text: str, known: Iterable[str]) -> tuple[str, str]:
 
 
 def _run(
-    file: str, wanted: Callable[[str], bool], *, fail_fast: bool, updates: bool
+    file: str,
+    wanted: Callable[[str], bool],
+    coverage: Coverage | None,
+    *,
+    fail_fast: bool,
+    updates: bool,
 ) -> tuple[Suite, list[CaseResult]]:
     """The results of a suite; with `updates` those of the suite as it then is."""
     from krm_fn.testing.read import read_suite
     from krm_fn.testing.run import run_suite
 
     suite = read_suite(file)
-    results = list(run_suite(suite, wanted, fail_fast=fail_fast))
-    if not updates or not any(result.failures for result in results):
+    first = None if updates else coverage
+    results = list(run_suite(suite, wanted, fail_fast=fail_fast, coverage=first))
+    if not updates:
         return suite, results
     from krm_fn.testing.update import update
 
     updated = update(suite, results)
     write_files(updated.writes)
     put(*updated.lines)
-    return _run(file, wanted, fail_fast=fail_fast, updates=False)
+    return _run(file, wanted, coverage, fail_fast=fail_fast, updates=False)
 
 
 def _init(rules: str, samples: Sequence[str]) -> int:

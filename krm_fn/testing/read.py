@@ -20,6 +20,7 @@ from krm_fn.system.reading import read_file
 from krm_fn.testing.matchers import matcher
 from krm_fn.testing.suite import (
     Case,
+    Excuse,
     Expectation,
     ExpectedMessage,
     ExpectedObject,
@@ -128,6 +129,7 @@ class _Reader:
         config = spec.string("config")
         options = _mapping(spec, "options")
         cases = spec.sections("cases")
+        uncovered = tuple(_excuse(section) for section in spec.sections("uncovered"))
         spec.done()
         if not cases:
             raise ConfigError("spec.cases is required: a list of cases")
@@ -136,7 +138,7 @@ class _Reader:
         for n, name_of_case in enumerate(names):
             if name_of_case in names[:n]:
                 raise ConfigError(f"spec.cases[{n}].name: {name_of_case} is there twice")
-        return Suite(self._file, name, tuple(made), self._item, tuple(self._texts))
+        return Suite(self._file, name, tuple(made), self._item, tuple(self._texts), uncovered)
 
     def _case(
         self,
@@ -327,6 +329,15 @@ class _Reader:
             expect.boolean("idempotent", True),
             _matcher(invalid, expect, "invalid") if invalid is not None else None,
         )
+
+
+def _excuse(section: Section) -> Excuse:
+    excuse = Excuse(*(section.string(name) for name in Excuse._fields))
+    section.done()
+    for name, value in zip(Excuse._fields, excuse, strict=True):
+        if not value:
+            raise section.error(name, " is required")
+    return excuse
 
 
 def _object(section: Section) -> ExpectedObject:

@@ -18,6 +18,7 @@ from krm_fn.report.explanation import explanation
 from krm_fn.run.admit import admit
 from krm_fn.run.compile import SharedPlugins
 from krm_fn.testing.compare import Admitted, Failure, compare
+from krm_fn.testing.coverage import Coverage
 from krm_fn.testing.reasons import reasons
 from krm_fn.testing.suite import Case, Source, Suite
 from krm_fn.wire import Item, Stream, read_stream
@@ -49,8 +50,9 @@ class CaseResult(NamedTuple):
 class Runner:
     """Runs cases of one suite, and keeps what they share: rules as read, plugins as compiled."""
 
-    def __init__(self, suite: Suite) -> None:
+    def __init__(self, suite: Suite, coverage: Coverage | None = None) -> None:
         self._suite = suite
+        self._coverage = coverage
         self._plugins = SharedPlugins()
         self._rules: dict[object, RuleSet] = {}
 
@@ -61,7 +63,10 @@ class Runner:
             return result
         try:
             with limits.deep_stack():
-                failures = tuple(compare(case, self.admit(case)))
+                admitted = self.admit(case, explains=self._coverage is not None)
+                if self._coverage is not None:
+                    self._coverage.add(admitted)
+                failures = tuple(compare(case, admitted))
                 return result._replace(failures=self._with_reasons(case, failures))
         except RuleError as error:
             if case.expect.invalid is None:
@@ -73,6 +78,12 @@ class Runner:
             return result._replace(failures=(failure,))
         except KrmFnError as error:
             return result._replace(error=str(error))
+
+    def finish(self) -> None:
+        """Leave out of the coverage what the suite gives a reason for."""
+        if self._coverage is not None:
+            rules = [rule for rule_set in self._rules.values() for rule in rule_set.rules]
+            self._coverage.excuse(self._suite.uncovered, rules)
 
     def _with_reasons(self, case: Case, failures: Sequence[Failure]) -> tuple[Failure, ...]:
         """The failures with the explanation of the rules concerned: the case runs once more."""
@@ -140,13 +151,23 @@ _NAMED: Final = 10
 Wanted = Callable[[str], bool]
 
 
-def run_suite(suite: Suite, wanted: Wanted, *, fail_fast: bool = False) -> Iterator[CaseResult]:
-    """The results of a suite's cases in order; `wanted` is asked about "suite/case"."""
-    runner = Runner(suite)
+def run_suite(
+    suite: Suite,
+    wanted: Wanted,
+    *,
+    fail_fast: bool = False,
+    coverage: Coverage | None = None,
+) -> Iterator[CaseResult]:
+    """The results of a suite's cases in order; `wanted` is asked about "suite/case".
+
+    `coverage` takes what the cases have tried of the rules.
+    """
+    runner = Runner(suite, coverage)
     for case in suite.cases:
         if not wanted(f"{suite.name}/{case.name}"):
             continue
         result = runner.run(case)
         yield result
         if fail_fast and (result.failures or result.error):
-            return
+            break
+    runner.finish()

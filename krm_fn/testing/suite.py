@@ -83,6 +83,14 @@ class Case(NamedTuple):
     skip: str | None = None
 
 
+class Excuse(NamedTuple):
+    """Why a criterion or an action of a rule need not be covered."""
+
+    rule: str
+    field: str
+    why: str
+
+
 class Suite(NamedTuple):
     """A file of cases over the same rules."""
 
@@ -92,6 +100,7 @@ class Suite(NamedTuple):
     item: Item
     files: tuple[str, ...] = ()
     """The files that it reads, itself first."""
+    uncovered: tuple[Excuse, ...] = ()
 
     def place(self, path: Path) -> str:
         """Where something stands in the suite: `rules/krm-fn-test.yaml:12`."""

@@ -59,9 +59,11 @@ def _failure_lines(result: CaseResult, failure: Failure) -> Iterator[str]:
         yield f"  {'where' if n == 0 else '':9} {one_line(place)}"
 
 
-def summary(results: Sequence[CaseResult], unreadable: int = 0) -> str:
-    """`12 passed, 1 failed, 0 skipped`."""
+def summary(results: Sequence[CaseResult], unreadable: int = 0, covered: str = "") -> str:
+    """`12 passed, 1 failed, 0 skipped (90 % of rules' criteria covered)`."""
     failed = sum(bool(result.failures or result.error) for result in results)
     skipped = sum(result.skipped for result in results)
     text = f"{len(results) - failed - skipped} passed, {failed} failed, {skipped} skipped"
-    return f"{text}, {count(unreadable, 'suite')} unreadable" if unreadable else text
+    if unreadable:
+        text += f", {count(unreadable, 'suite')} unreadable"
+    return f"{text} ({covered})" if covered else text

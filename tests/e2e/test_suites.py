@@ -16,8 +16,8 @@ def test_there_are_forty_policies_at_least() -> None:
     assert len(POLICIES) >= 40
 
 
-def test_the_suites_of_the_examples_pass() -> None:
-    command = [sys.executable, "-m", "krm_fn", "test", "examples/"]
+def test_the_suites_of_the_examples_pass_and_cover_every_criterion() -> None:
+    command = [sys.executable, "-m", "krm_fn", "test", "--coverage-min", "100", "examples/"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "testing.md").read_text()
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "testing.md").read_text()
+CI = (ROOT / "docs" / "ci.md").read_text()
+JOBS = [
+    block
+    for block in re.findall(r"^```yaml\n(.*?)^```", CI, re.MULTILINE | re.DOTALL)
+    if "krm-fn test" in block
+]
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -39,3 +50,19 @@ def test_a_case_fails_as_the_page_says(tmp_path: Path) -> None:
     assert done.returncode == 1
     shown = done.stdout.split("\n\n")[1]
     assert indented(shown) in PAGE
+
+
+@pytest.mark.parametrize("job", JOBS, ids=["github", "gitlab"])
+def test_the_jobs_of_the_page_on_ci_test_rules(tmp_path: Path, job: str) -> None:
+    """What comes after the installation, which tests/e2e/test_ci.py runs for other jobs."""
+    assert yaml.safe_load(job)
+    shutil.copytree(ROOT / "examples" / "policies" / "memory-limits", tmp_path / "rules")
+    (script,) = re.findall(r"\S+krm-fn (test (?:.*\\\n)*.*)", job)
+    command = f"{sys.executable} -m krm_fn {script}"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "(100 % of rules' criteria covered)" in done.stdout
+    for name in re.findall(r"=(\S+\.(?:xml|info))", script):
+        assert (tmp_path / name).stat().st_size > 0
