@@ -63,6 +63,8 @@ class Verdict(NamedTuple):
     filled: tuple[Change, ...] = ()
     traces: tuple[Trace, ...] = ()
     """Why rules met it, where the chain explains; those of its templates' Pods follow."""
+    left: Json | None = None
+    """The object as rules would see it after all of them."""
 
     @property
     def denied(self) -> bool:
@@ -219,6 +221,7 @@ class _Admission:
             frozenset(self.matched),
             filled,
             () if self.request.trace is None else (self.request.trace,),
+            self.seen.shown,
         )
 
     def _fill(self) -> None:

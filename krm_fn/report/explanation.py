@@ -19,7 +19,7 @@ from krm_fn.errors import ConfigError, did_you_mean
 from krm_fn.printable import one_line
 from krm_fn.report.model import ObjectReport, Report
 from krm_fn.report.statements import shown
-from krm_fn.values import MISSING, Path, compact, diff, format_path, get
+from krm_fn.values import MISSING, Path, compact, diff, equal, format_path, get
 from krm_fn.wire import Head
 
 
@@ -380,7 +380,25 @@ def history(one: ExplainedObject, path: Path, explained: Explanation) -> list[Wr
     for change in entry.history:
         if _touches(change.path, path):
             writes.append(_write(entry, change, rules, report))
-    return writes
+    return [*writes, *_put_back(entry, path, report)]
+
+
+def _put_back(entry: ObjectReport, path: Path, report: Report) -> Iterator[Write]:
+    """What the API server makes of the last write of a rule: a default that it fills in again."""
+    last = next((c for c in reversed(entry.history) if _touches(c.path, path)), None)
+    if last is None or entry.left is None or last.path != path[: len(last.path)]:
+        return
+    if any(trace.path and trace.path == path[: len(trace.path)] for trace in entry.traces):
+        return  # written back from a Pod, which is not the object that was left
+    below = path[len(last.path) :]
+    wrote = get(last.new, below, MISSING) if last.new is not MISSING else MISSING
+    left = get(entry.left, path, MISSING)
+    if wrote is MISSING and left is MISSING:
+        return
+    if wrote is not MISSING and left is not MISSING and equal(wrote, left):
+        return
+    before, after = (_shown(entry, path, value, report) for value in (wrote, left))
+    yield Write("the API server", format_path(path), before, after, "default")
 
 
 def _touches(written: Path, path: Path) -> bool:

@@ -50,6 +50,8 @@ class ObjectReport(NamedTuple):
     """All writes of rules in their order, in a run that explains."""
     served: Json | None = None
     """The object as the first rule saw it, in a run that explains."""
+    left: Json | None = None
+    """The object as rules would see it after all of them, in a run that explains."""
 
     @property
     def head(self) -> Head:
@@ -74,6 +76,7 @@ class ObjectReport(NamedTuple):
             traces=(*self.traces, *later.traces),
             history=(*self.history, *later.history),
             served=self.served or later.served,
+            left=later.left or self.left,
         )
 
 

@@ -102,6 +102,7 @@ class Judge:
                 traces=verdict.traces,
                 history=(*verdict.filled, *verdict.changes),
                 served=verdict.shown,
+                left=verdict.left,
             )
         reports[item] = report
 

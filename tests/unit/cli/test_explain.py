@@ -35,7 +35,12 @@ GOLDEN = {
     "sidecarset/in-depth": ["pod/web", "--rule", "logging"],
     "appmesh/pod": ["pod/web"],
     "fields/history": ["deployment/web", "--field", "spec.replicas"],
-    "fields/default": ["deployment/web", "--field", "spec.revisionHistoryLimit"],
+    "fields/default": ["deployment/web", "--field", "spec.progressDeadlineSeconds"],
+    "fields/undone": ["deployment/web", "--field", "spec.revisionHistoryLimit"],
+    "fields/three-dialects": [
+        *("deployment/web", "--pod-templates", "mutate"),
+        *("--field", "spec.template.metadata.annotations"),
+    ],
     "fields/nobody": ["deployment/web", "--field", "spec.paused"],
     "fields/changes": ["deployment/web", "--changes", "--pod-templates", "mutate"],
 }
