@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from krm_fn.kube.resources import Resource, built_in, from_crd, guessed
 from krm_fn.kube.selectors import Labels, texts
+from krm_fn.kube.wellknown import DEFAULT_NAMESPACE, METADATA_NAME
 from krm_fn.values import Json, get
 from krm_fn.wire import Head
 
@@ -60,7 +61,7 @@ class Cluster:
         objects: Mapping[Identity, Callable[[], Json | None]] | None = None,
         namespaces: Mapping[str, Json] | None = None,
         crds: Mapping[tuple[str, str], Json] | None = None,
-        default_namespace: str = "default",
+        default_namespace: str = DEFAULT_NAMESPACE,
         fixed: frozenset[str] = frozenset(),
         stored: Callable[[Json], Json] | None = None,
     ) -> None:
@@ -81,7 +82,7 @@ class Cluster:
         made_up: Json = {
             "apiVersion": "v1",
             "kind": "Namespace",
-            "metadata": {"name": name, "labels": {NAME_LABEL: name}},
+            "metadata": {"name": name, "labels": {METADATA_NAME: name}},
         }
         return Namespace(name, made_up, False)
 
@@ -154,18 +155,15 @@ class Cluster:
         )
 
 
-NAME_LABEL = "kubernetes.io/metadata.name"
-
-
 def with_name_label(namespace: Json, name: str) -> Json:
     """A Namespace with the label that the API server always sets."""
     metadata = namespace.get("metadata")
     metadata = metadata if type(metadata) is dict else {}
     labels = metadata.get("labels")
     labels = labels if type(labels) is dict else {}
-    if labels.get(NAME_LABEL) == name:
+    if labels.get(METADATA_NAME) == name:
         return namespace
-    return {**namespace, "metadata": {**metadata, "labels": {**labels, NAME_LABEL: name}}}
+    return {**namespace, "metadata": {**metadata, "labels": {**labels, METADATA_NAME: name}}}
 
 
 def crds_by_kind(objects: Iterable[Json]) -> dict[tuple[str, str], Json]:

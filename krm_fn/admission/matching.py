@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from krm_fn.admission.cluster import NAME_LABEL, Cluster
+from krm_fn.admission.cluster import Cluster
 from krm_fn.admission.plugin import Prefilter
 from krm_fn.admission.request import Request
 from krm_fn.admission.trace import RuleTrace
 from krm_fn.kube.podtemplates import controller_labels
 from krm_fn.kube.selectors import Labels, Selector, SelectorError, from_label_selector, texts
+from krm_fn.kube.wellknown import METADATA_NAME
 from krm_fn.values import Json, Path, get
 from krm_fn.wire import Head
 
@@ -195,10 +196,10 @@ def _in_namespace(
     namespace = cluster.namespace(request.namespace)
     if namespace.complete:
         return selector.matches(namespace.labels)
-    known = [one for one in selector.requirements if one.key == NAME_LABEL]
+    known = [one for one in selector.requirements if one.key == METADATA_NAME]
     if not all(one.matches(namespace.labels) for one in known):
         return False
-    unknown = sorted({one.key for one in selector.requirements} - {NAME_LABEL})
+    unknown = sorted({one.key for one in selector.requirements} - {METADATA_NAME})
     if not unknown:
         return True
     return (

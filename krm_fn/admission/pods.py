@@ -20,11 +20,11 @@ from krm_fn.admission.trace import Trace
 from krm_fn.kube.podtemplates import BUILT_IN, Places, template_paths
 from krm_fn.values import MISSING, Json, Path, diff, equal, format_path, get, with_at
 from krm_fn.wire import Head
+from krm_fn.wire.wellknown import LOCAL_CONFIG
 
 PREVIEW_OF: Final = "krm-fn.dev/preview-of"
 """The annotation of a preview: which template of which object it was made from."""
 
-_LOCAL_CONFIG: Final = "config.kubernetes.io/local-config"
 _CONTROLLER_GIVES: Final = "a template cannot hold it; Pods get it from their controller"
 
 
@@ -248,7 +248,7 @@ def _preview(template: PodTemplate, pod: Json, name: str) -> Json:
     annotations = metadata.get("annotations")
     annotations = annotations if type(annotations) is dict else {}
     origin = f"{head.api_version}/{head.kind} {head.namespace}/{head.name}".replace(" /", " ")
-    marks = {_LOCAL_CONFIG: "true", PREVIEW_OF: f"{origin} {format_path(template.path)}"}
+    marks = {LOCAL_CONFIG: "true", PREVIEW_OF: f"{origin} {format_path(template.path)}"}
     metadata = {"name": name, **kept, "annotations": {**annotations, **marks}}
     return {**pod, "apiVersion": "v1", "kind": "Pod", "metadata": metadata}
 

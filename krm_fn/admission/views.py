@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from krm_fn.kube.writeback import write_back
 from krm_fn.values import MISSING, Json, Path, equal, with_at
+from krm_fn.wire import wellknown
 
 
 class Unwritable(NamedTuple):
@@ -36,19 +37,18 @@ class View(Protocol):
 
 
 _HIDDEN_PREFIXES: Final = (
-    "internal.config.kubernetes.io/",
-    "internal.config.k8s.io/",
+    *wellknown.INTERNAL,
     "kustomize.config.k8s.io/",
     "postrenderer.helm.sh/",
 )
 _HIDDEN: Final = frozenset(
     {
-        "config.kubernetes.io/path",
-        "config.kubernetes.io/index",
-        "config.kubernetes.io/origin",
-        "config.kubernetes.io/local-config",
+        wellknown.PATH[1],
+        wellknown.INDEX[1],
+        wellknown.ID[1],
+        wellknown.ORIGIN,
+        wellknown.LOCAL_CONFIG,
         "config.kubernetes.io/function",
-        "config.k8s.io/id",
         "config.k8s.io/function",
         "alpha.config.kubernetes.io/transformations",
     }

@@ -40,12 +40,12 @@ from krm_fn.printable import json_text, one_line
 from krm_fn.report.model import Report, count
 from krm_fn.report.text import lines
 from krm_fn.run.admit import admit, staged
-from krm_fn.sdk.object import LOCAL_CONFIG
 from krm_fn.system.deadline import deadline, seconds_of
 from krm_fn.system.paths import WORKING_DIRECTORY, is_below, manifests
 from krm_fn.system.streams import put, say, write_stdout
 from krm_fn.values import get
 from krm_fn.wire import Stream, read_stream
+from krm_fn.wire.wellknown import LOCAL_CONFIG
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

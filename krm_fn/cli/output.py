@@ -9,12 +9,12 @@ from krm_fn.printable import json_text
 from krm_fn.report.model import Report
 from krm_fn.report.results import results
 from krm_fn.values import Json
-from krm_fn.wire import Item, Stream, read_stream
+from krm_fn.wire import Item, Stream, read_stream, wellknown
 
 FORMATS = ("yaml", "json", "resourcelist", "patch", "name")
 
-_PATH = "internal.config.kubernetes.io/path"
-_INDEX = "internal.config.kubernetes.io/index"
+_PATH = wellknown.PATH[0]
+_INDEX = wellknown.INDEX[0]
 
 
 def render(form: str, streams: Sequence[Stream], report: Report) -> list[bytes]:

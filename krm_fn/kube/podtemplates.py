@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from krm_fn.kube.wellknown import JOB_NAME
 from krm_fn.values import MISSING, Json, Path, get
 
 Places = Mapping[tuple[str, str], tuple[Path, ...]]
@@ -55,10 +56,9 @@ CONTROLLER_LABELS: Final = frozenset(
         "pod-template-generation",
         "statefulset.kubernetes.io/pod-name",
         "apps.kubernetes.io/pod-index",
-        "batch.kubernetes.io/job-name",
         "batch.kubernetes.io/controller-uid",
         "batch.kubernetes.io/job-completion-index",
-        "job-name",
+        *JOB_NAME,
         "controller-uid",
         "apps.kruise.io/cloneset-instance-id",
         "rollouts-pod-template-hash",

@@ -10,6 +10,7 @@ from typing import Final
 
 from krm_fn.values import Json, get
 from krm_fn.wire import Item
+from krm_fn.wire.wellknown import LOCAL_CONFIG
 
 
 class Caller(StrEnum):
@@ -21,9 +22,6 @@ class Caller(StrEnum):
     def spelling(self, field: str, flag: str) -> str:
         """How the caller sets an option: as a field of the functionConfig, or as a flag."""
         return field if self is Caller.FUNCTION else flag
-
-
-LOCAL_CONFIG: Final = "config.kubernetes.io/local-config"
 
 
 def is_local(value: Json) -> bool:

@@ -27,11 +27,12 @@ from krm_fn.config.options import (
 )
 from krm_fn.kube.podtemplates import has_templates
 from krm_fn.report.model import ObjectReport, Outcome
-from krm_fn.run.caller import LOCAL_CONFIG, Caller, is_local
+from krm_fn.run.caller import Caller, is_local
 from krm_fn.run.target import Target, is_namespace, value_of, without_marks
 from krm_fn.values import Json
 from krm_fn.wire import Head, Item
 from krm_fn.wire.scalars import Word
+from krm_fn.wire.wellknown import LOCAL_CONFIG
 
 
 class Judge:

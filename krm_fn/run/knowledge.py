@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krm_fn.admission import Cause, Cluster, Finding
-from krm_fn.admission.cluster import NAME_LABEL, Identity
+from krm_fn.admission.cluster import Identity
 from krm_fn.config.builtin import may_speak, section_of, speaks
 from krm_fn.config.dialects import is_target
 from krm_fn.config.fields import Section
 from krm_fn.config.sources import Stage
+from krm_fn.kube.wellknown import METADATA_NAME
 from krm_fn.run.caller import Caller, ReachesCluster
 from krm_fn.run.definitions import Definitions
 from krm_fn.run.stored import StoredForm, expected_types, served_form
@@ -113,7 +114,7 @@ _APART: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 def _labels(namespace: Json) -> Json:
     labels: Json = get(namespace, ("metadata", "labels")) or {}
-    return {key: text for key, text in labels.items() if key != NAME_LABEL}
+    return {key: text for key, text in labels.items() if key != METADATA_NAME}
 
 
 def _not_leaving(item: Item) -> Finding:

@@ -17,13 +17,8 @@ from krm_fn.errors import InputError
 from krm_fn.sdk.scopes import DefinedScopes, scope_of
 from krm_fn.sdk.subobject import UPSTREAM_IDENTIFIER, InternalAnnotationError, SubObject
 from krm_fn.values import with_at
-from krm_fn.wire import Item, read_stream
+from krm_fn.wire import Item, read_stream, wellknown
 from krm_fn.wire.emit import Layout, emit_block
-
-PATH_ANNOTATIONS: Final = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")
-INDEX_ANNOTATIONS: Final = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
-ID_ANNOTATIONS: Final = ("internal.config.kubernetes.io/id", "config.k8s.io/id")
-LOCAL_CONFIG: Final = "config.kubernetes.io/local-config"
 
 _UPSTREAM: Final = r"([a-z0-9-.]*)\|([A-Z][a-zA-Z0-9]*)\|([a-z0-9-]{1,63}|~C)\|([a-z0-9-]{1,63})"
 """`group|kind|namespace|name`, a regular expression; `~C` is no namespace."""
@@ -145,21 +140,21 @@ class KubeObject(SubObject):
 
         Set it on a new object, so that the caller writes it there.
         """
-        return self._first(PATH_ANNOTATIONS)
+        return self._first(wellknown.PATH)
 
     @path_annotation.setter
     def path_annotation(self, path: str) -> None:
-        self._place(PATH_ANNOTATIONS[0], path)
+        self._place(wellknown.PATH[0], path)
 
     @property
     def index_annotation(self) -> int:
         """The object's index in its file, -1 where the caller does not say."""
-        text = self._first(INDEX_ANNOTATIONS)
+        text = self._first(wellknown.INDEX)
         return int(text) if text.isdecimal() else -1
 
     @index_annotation.setter
     def index_annotation(self, index: int) -> None:
-        self._place(INDEX_ANNOTATIONS[0], str(index))
+        self._place(wellknown.INDEX[0], str(index))
 
     def _place(self, annotation: str, text: str) -> None:
         path = ("metadata", "annotations", annotation)
@@ -168,7 +163,7 @@ class KubeObject(SubObject):
     @property
     def id_annotation(self) -> str:
         """The identifier by which the caller knows the object again."""
-        return self._first(ID_ANNOTATIONS)
+        return self._first(wellknown.ID)
 
     def _first(self, keys: Iterable[str]) -> str:
         annotations = self.nested("metadata", "annotations")
@@ -222,7 +217,7 @@ class KubeObject(SubObject):
 
     def is_local_config(self) -> bool:
         """Returns whether the object is for local tools and never applied."""
-        return self.get_annotation(LOCAL_CONFIG) == "true"
+        return self.get_annotation(wellknown.LOCAL_CONFIG) == "true"
 
     def get_id(self) -> Identity:
         return self.group, self.kind, self.namespace, self.name

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 from krm_fn.errors import KrmFnError
 from krm_fn.values import MISSING, Json, Path, format_path, get, with_at
 from krm_fn.wire import Comment, Item
+from krm_fn.wire.wellknown import INTERNAL
 
-_INTERNAL: Final = ("internal.config.kubernetes.io/", "internal.config.k8s.io/")
 UPSTREAM_IDENTIFIER: Final = "internal.kpt.dev/upstream-identifier"
 _ANNOTATIONS: Final = ("metadata", "annotations")
 
@@ -262,5 +262,5 @@ def _internal(value: Json) -> dict[str, Any]:
     return {
         key: text
         for key, text in annotations.items()
-        if key.startswith(_INTERNAL) or key == UPSTREAM_IDENTIFIER
+        if key.startswith(INTERNAL) or key == UPSTREAM_IDENTIFIER
     }

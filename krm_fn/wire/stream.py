@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from krm_fn import limits
 from krm_fn.errors import InputError
 from krm_fn.values import MISSING, Json, Path, equal
-from krm_fn.wire import lists
+from krm_fn.wire import lists, wellknown
 from krm_fn.wire.compose import YamlError
 from krm_fn.wire.scan import Head, is_misspelt
 from krm_fn.wire.words import Doubt, Expect, Reading
@@ -30,9 +30,6 @@ API_VERSIONS: Final = (
     "config.kubernetes.io/v1alpha1",
 )
 RESOURCE_LIST: Final = "ResourceList"
-
-_PATH_ANNOTATIONS: Final = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")
-_INDEX_ANNOTATIONS: Final = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,11 +235,11 @@ class Item:
         with contextlib.suppress(InputError, AttributeError):
             annotations = (self.value.get("metadata") or {}).get("annotations")
         if type(annotations) is dict:
-            file = _first_text(annotations, _PATH_ANNOTATIONS)
+            file = _first_text(annotations, wellknown.PATH)
             if file:
-                index = _first_text(annotations, _INDEX_ANNOTATIONS)
+                index = _first_text(annotations, wellknown.INDEX)
                 return Origin(file, int(index) if index.isdecimal() else None)
-            file = _origin_path(annotations.get("config.kubernetes.io/origin"))
+            file = _origin_path(annotations.get(wellknown.ORIGIN))
             if file:
                 return Origin(file)
         return Origin(self._text.name, line=self.line(), place=self.place)

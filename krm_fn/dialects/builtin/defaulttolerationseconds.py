@@ -12,9 +12,10 @@ from krm_fn.dialects.builtin.listers import Listers
 from krm_fn.dialects.builtin.plugin import PODS, BuiltIn
 from krm_fn.dialects.builtin.pods import with_spec
 from krm_fn.dialects.builtin.tolerations import EXISTS, NO_EXECUTE, Toleration
+from krm_fn.kube.wellknown import NOT_READY
 
 _SECONDS: Final = 300
-_TAINTS: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_TAINTS: Final = (NOT_READY, "node.kubernetes.io/unreachable")
 
 
 class DefaultTolerationSeconds(BuiltIn):

@@ -11,9 +11,10 @@ from krm_fn.admission import Operation, Request, Response
 from krm_fn.dialects.builtin.listers import Listers
 from krm_fn.dialects.builtin.plugin import BuiltIn
 from krm_fn.dialects.builtin.pods import with_spec
+from krm_fn.kube.wellknown import NOT_READY
 from krm_fn.values import Json
 
-_TAINT: Final[Json] = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+_TAINT: Final[Json] = {"key": NOT_READY, "effect": "NoSchedule"}
 
 
 class TaintNodesByCondition(BuiltIn):

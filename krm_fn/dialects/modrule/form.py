@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from krm_fn.admission import Cluster, Request
+from krm_fn.kube.wellknown import LAST_APPLIED
 from krm_fn.values import MISSING, Json, Path, equal, get, with_at
 
 SYNTHETIC_REFS: Final = "syntheticRefs"
-LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _MANAGED_FIELDS: Final = ("metadata", "managedFields")
 _NODE_NAME: Final = "ref.kubemod.io/nodename"
 

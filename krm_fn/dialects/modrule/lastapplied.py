@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NoReturn
 
 from krm_fn import limits
-from krm_fn.dialects.modrule.form import LAST_APPLIED
 from krm_fn.errors import EvaluationError
+from krm_fn.kube.wellknown import LAST_APPLIED
 from krm_fn.lang.patch.kubemod import Operation, apply_kubemod
 from krm_fn.values import Json, get, with_at
 

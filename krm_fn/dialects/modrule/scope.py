@@ -14,6 +14,7 @@ from krm_fn.admission import Cluster
 from krm_fn.dialects.modrule.chance import Chance
 from krm_fn.dialects.modrule.rule import CompiledRule
 from krm_fn.kube.resources import Resource
+from krm_fn.kube.wellknown import DEFAULT_NAMESPACE
 from krm_fn.values import Json, get
 from krm_fn.wire import Head
 
@@ -54,7 +55,7 @@ class ModRuleScope(NamedTuple):
     """Where rules apply: the section `modRules` of the configuration."""
 
     cluster_rules_namespace: str = "kubemod-system"
-    default_namespace: str = "default"
+    default_namespace: str = DEFAULT_NAMESPACE
     target_resources: frozenset[str] = frozenset()
     """Plurals beyond the 21; `*` is all."""
     ignored_namespaces: frozenset[str] = frozenset({"kube-system", "kubemod-system"})

@@ -14,9 +14,8 @@ from krm_fn.admission import Cluster
 from krm_fn.dialects.sidecarset.sets import SidecarSet
 from krm_fn.kube.podtemplates import controller_labels
 from krm_fn.kube.selectors import Requirement
+from krm_fn.kube.wellknown import METADATA_NAME
 from krm_fn.values import Json
-
-NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 _OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 
@@ -78,7 +77,7 @@ class Matcher:
             return self.namespaces.matches(labels)
         unknown = False
         for requirement in self.namespaces.requirements:
-            if requirement.key != NAME_LABEL:
+            if requirement.key != METADATA_NAME:
                 unknown = True
             elif not requirement.matches(labels):
                 return False
@@ -87,11 +86,11 @@ class Matcher:
 
 def _pinned(selector: Json) -> frozenset[str] | None:
     """The namespaces under which Kruise keeps a set; None is all of them."""
-    name = selector.get("matchLabels", {}).get(NAME_LABEL)
+    name = selector.get("matchLabels", {}).get(METADATA_NAME)
     if name is not None:
         return frozenset((name,))
     for expression in selector.get("matchExpressions", ()):
-        if expression["key"] == NAME_LABEL and expression["operator"] == "In":
+        if expression["key"] == METADATA_NAME and expression["operator"] == "In":
             return frozenset(expression.get("values") or ())
     return None
 

@@ -44,6 +44,7 @@ from krm_fn.dialects.sidecarset.sets import SidecarSet
 from krm_fn.dialects.sidecarset.sharing import AppContainers
 from krm_fn.dialects.sidecarset.types import kubernetes
 from krm_fn.errors import DecodeError
+from krm_fn.kube.wellknown import DEFAULT_NAMESPACE
 from krm_fn.values import Json, equal, get, with_at
 
 INVOCATION: Final = "mpod.kb.io"
@@ -193,7 +194,7 @@ class _Run:
         return [*candidates, *others]
 
     def _matching(self) -> Iterator[Matcher]:
-        namespace = self.request.namespace or "default"
+        namespace = self.request.namespace or DEFAULT_NAMESPACE
         if self.request.trace is not None:
             from krm_fn.dialects.sidecarset import why
         for matcher in self._candidates(namespace):

@@ -25,6 +25,7 @@ from krm_fn.errors import DecodeError
 from krm_fn.kube.gotypes.mismatches import mismatch_error
 from krm_fn.kube.served.mismatch import Mismatch
 from krm_fn.kube.served.plan import Plan
+from krm_fn.kube.wellknown import METADATA_NAME
 from krm_fn.lang.go.json.encode import marshal
 from krm_fn.values import Json, get
 
@@ -32,7 +33,6 @@ HASH: Final = "kruise.io/sidecarset-hash"
 HASH_WITHOUT_IMAGE: Final = "kruise.io/sidecarset-hash-without-image"
 
 _CUSTOM_VERSION: Final = "apps.kruise.io/sidecarset-custom-version"
-_NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
 
 PANIC: Final = "panic: runtime error: invalid memory address or nil pointer dereference [recovered]"
 
@@ -153,7 +153,7 @@ def _converted(value: Json, api_version: str) -> tuple[Json, Json]:
     spec = dict(spec)
     namespace = spec.pop("namespace", "")
     if namespace:
-        spec["namespaceSelector"] = {"matchLabels": {_NAMESPACE_NAME: namespace}}
+        spec["namespaceSelector"] = {"matchLabels": {METADATA_NAME: namespace}}
     version = metadata.get("labels", {}).get(_CUSTOM_VERSION, "")
     if version:
         spec["customVersion"] = version

@@ -14,6 +14,7 @@ from krm_fn.kube.schema import KindSchema
 from krm_fn.kube.served.autoscalers import IN_STATUS
 from krm_fn.kube.served.plan import Plan
 from krm_fn.kube.served.qos import quality_of
+from krm_fn.kube.wellknown import JOB_NAME
 from krm_fn.values import MISSING, Json
 
 _GENERATION: Final = frozenset(
@@ -191,14 +192,11 @@ def _job(out: Json, served: Json, creation: Creation) -> Json:
         return out
     template = out["spec"]["template"]
     labels = template["metadata"].get("labels", {})
-    more = {label: name for label in _JOB_NAME if label not in labels}
+    more = {label: name for label in JOB_NAME if label not in labels}
     if not more:
         return out
     metadata = {**template["metadata"], "labels": {**labels, **more}}
     return _spec(out, template={**template, "metadata": metadata})
-
-
-_JOB_NAME: Final = ("job-name", "batch.kubernetes.io/job-name")
 
 
 def _definition(out: Json, served: Json, creation: Creation) -> Json:

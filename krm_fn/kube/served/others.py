@@ -9,9 +9,9 @@ from __future__ import annotations
 import base64
 from typing import Any, Final
 
+from krm_fn.kube.wellknown import METADATA_NAME
 from krm_fn.values import Json
 
-NAME_LABEL: Final = "kubernetes.io/metadata.name"
 _RBAC: Final = "rbac.authorization.k8s.io"
 
 
@@ -37,9 +37,9 @@ def namespace(out: Json, _: Json) -> Json:
     metadata = out["metadata"]
     name = metadata.get("name")
     labels = metadata.get("labels", {})
-    if not name or labels.get(NAME_LABEL) == name:
+    if not name or labels.get(METADATA_NAME) == name:
         return out
-    return {**out, "metadata": {**metadata, "labels": {**labels, NAME_LABEL: name}}}
+    return {**out, "metadata": {**metadata, "labels": {**labels, METADATA_NAME: name}}}
 
 
 def persistent_volume(out: Json, _: Json) -> Json:

@@ -15,7 +15,7 @@ from typing import Any
 from formats import Verdict
 from formats.conditions import Condition, decide
 from krm_fn.admission import Cluster, Operation, Request, Rule, RuleRef, User
-from krm_fn.admission.cluster import NAME_LABEL, crds_by_kind
+from krm_fn.admission.cluster import crds_by_kind
 from krm_fn.admission.matching import own_namespace
 from krm_fn.dialects.policies.common import TypesOnly
 from krm_fn.dialects.policies.denial import Denial
@@ -23,6 +23,7 @@ from krm_fn.dialects.policies.dialect import Policies
 from krm_fn.dialects.policies.mutating import MutatingPolicies
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
+from krm_fn.kube.wellknown import METADATA_NAME
 from krm_fn.values import Json, get
 from krm_fn.wire import Head, read_stream
 from tests.compiling import compile_with
@@ -197,7 +198,7 @@ def _made_up(case: dict[str, Any], actual: Any) -> bool:
 
 def _unnamed_namespace(case: dict[str, Any]) -> bool:
     return any(
-        NAME_LABEL not in (get(_read_once(text), ("metadata", "labels")) or {})
+        METADATA_NAME not in (get(_read_once(text), ("metadata", "labels")) or {})
         for text in case["namespaces"]
     )
 
@@ -207,7 +208,7 @@ def _but_for_the_name_label(case: dict[str, Any], actual: Any) -> bool:
         value = json.loads(_normal(answer))
         for name in ("object", "mutatedObject"):
             for part in ("labels", "annotations"):
-                (get(value, (name, "metadata", part)) or {}).pop(NAME_LABEL, None)
+                (get(value, (name, "metadata", part)) or {}).pop(METADATA_NAME, None)
         return _text(value)
 
     return any(plain(o) == plain(actual) for o in case.get("outcomes") or [case["result"]])

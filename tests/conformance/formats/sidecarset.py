@@ -23,7 +23,7 @@ from krm_fn.admission import (
     RuleRef,
 )
 from krm_fn.dialects.sidecarset.build import SetTemplate
-from krm_fn.dialects.sidecarset.matching import NAME_LABEL, LabelSelector
+from krm_fn.dialects.sidecarset.matching import LabelSelector
 from krm_fn.dialects.sidecarset.metadata import MERGE, OVERWRITE, RETAIN, merged
 from krm_fn.dialects.sidecarset.options import Bookkeeping, Revision, SidecarSetOptions
 from krm_fn.dialects.sidecarset.plugin import Kruise
@@ -31,6 +31,7 @@ from krm_fn.dialects.sidecarset.sets import SidecarSet, decode
 from krm_fn.dialects.sidecarset.types import KRUISE_KUBERNETES
 from krm_fn.dialects.sidecarset.validation import problems
 from krm_fn.errors import DecodeError, EvaluationError
+from krm_fn.kube.wellknown import METADATA_NAME
 from krm_fn.lang.patch.merge import merge_patch, same_json
 from krm_fn.values import Json, get, with_at
 from krm_fn.wire import Head
@@ -257,13 +258,13 @@ def names_the_namespace(case: Case) -> bool:
     labels = get(read(case.get("namespace", "{}")), ("metadata", "labels")) or {}
     selectors = [one.spec.get("namespaceSelector") for one in sets_of(case)]
     keys = [LabelSelector(s).keys for s in selectors if s is not None]
-    return bool(keys) and all(k <= {NAME_LABEL} for k in keys) and NAME_LABEL not in labels
+    return bool(keys) and all(k <= {METADATA_NAME} for k in keys) and METADATA_NAME not in labels
 
 
 def knows_its_name(case: Case, answer: Answer) -> bool:
     """As if there were the Namespace, with the label that the API server gives every one."""
     name = namespace_of(case)
-    labels = {NAME_LABEL: name}
+    labels = {METADATA_NAME: name}
     selectors = [one.spec.get("namespaceSelector") for one in sets_of(case)]
     if all(s is None or LabelSelector(s).matches(labels) for s in selectors):
         named = {"metadata": {"name": name, "labels": labels}}

@@ -18,9 +18,9 @@ from krm_fn.errors import ConfigError
 from krm_fn.kube.resources import Resource
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.selectors import parse_selector, texts
+from krm_fn.kube.wellknown import LAST_APPLIED
 from krm_fn.values import Json, get
 
-_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _METADATA: Final = frozenset(
     (
         "annotations",
@@ -212,7 +212,7 @@ def _listed(value: Json) -> Json:
     kept = {
         key: text
         for key, text in (annotations if type(annotations) is dict else {}).items()
-        if key != _LAST_APPLIED
+        if key != LAST_APPLIED
     }
     return {**value, "metadata": {**metadata, "annotations": kept, "managedFields": []}}
 

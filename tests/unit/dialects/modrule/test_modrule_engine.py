@@ -8,7 +8,7 @@ from modrule_support import admit, after, config_map, patch_rule, reject_rule, s
 
 from krm_fn.admission import Cause
 from krm_fn.config.options import OnRuleError
-from krm_fn.dialects.modrule.form import LAST_APPLIED
+from krm_fn.kube.wellknown import LAST_APPLIED
 from krm_fn.values import Json
 
 FAIL, WARN, AS_CLUSTER = OnRuleError.FAIL, OnRuleError.WARN, OnRuleError.AS_CLUSTER

@@ -10,7 +10,8 @@ from modrule_support import config_map, namespace, request_for
 
 from krm_fn.admission import Cluster
 from krm_fn.admission.cluster import Identity
-from krm_fn.dialects.modrule.form import LAST_APPLIED, KubeModForm, references
+from krm_fn.dialects.modrule.form import KubeModForm, references
+from krm_fn.kube.wellknown import LAST_APPLIED
 from krm_fn.values import Json
 
 REFERENCES = {"namespace": {"metadata": {"name": "web"}}}

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from krm_fn.dialects.modrule.form import LAST_APPLIED
 from krm_fn.dialects.modrule.lastapplied import CrashError, LastApplied, encode
+from krm_fn.kube.wellknown import LAST_APPLIED
 from krm_fn.lang.patch.kubemod import Operation
 from krm_fn.values import Json
 
