@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from krm_fn.cli.flags import choice, word
 from krm_fn.cli.inputs import Sources, read_manifests
 from krm_fn.cli.reports import use_colour
+from krm_fn.config.options import ObjectForm
 from krm_fn.errors import CompileError, ConfigError
 from krm_fn.lang.go.regexp import compile_regex
 from krm_fn.system.files import write_file, write_files
@@ -34,6 +36,12 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, 100),
     metavar="PERCENT",
     help="Fail where less of the rules' criteria is covered.",
+)
+@click.option(
+    "--object-form",
+    type=choice(ObjectForm),
+    help="What rules see in tests of Kyverno's: the object as the API server shows it, or as it is "
+    "written, as Kyverno does.",
 )
 @click.option("--allow-none", is_flag=True, help="Finding no suite is fine.")
 @click.option(
@@ -68,6 +76,7 @@ def test(
     samples: Sequence[str],
     with_coverage: bool,
     coverage_min: float | None,
+    object_form: str | None,
     allow_none: bool,
     color: str,
     output: str,
@@ -75,7 +84,7 @@ def test(
     verbose: bool,
 ) -> int:
     """Run the suites at or below the paths (default: here): files named krm-fn-test.yaml or
-    *.krm-fn-test.yaml.
+    *.krm-fn-test.yaml, and kyverno-test.yaml for the API server's policies.
 
     \b
     krm-fn test
@@ -111,7 +120,8 @@ def test(
     coverage = Coverage() if asked or coverage_min is not None else None
     for file in files:
         try:
-            suite, own = _run(file, wanted, coverage, fail_fast=fail_fast, updates=update)
+            form = None if object_form is None else word(ObjectForm, object_form)
+            suite, own = _run(file, wanted, coverage, form, fail_fast=fail_fast, updates=update)
         except ConfigError as error:
             unreadable += 1
             say(*error.lines())
@@ -158,15 +168,19 @@ def _run(
     file: str,
     wanted: Callable[[str], bool],
     coverage: Coverage | None,
+    form: ObjectForm | None,
     *,
     fail_fast: bool,
     updates: bool,
 ) -> tuple[Suite, list[CaseResult]]:
     """The results of a suite; with `updates` those of the suite as it then is."""
+    from krm_fn.testing.kyverno import in_form
     from krm_fn.testing.read import read_suite
     from krm_fn.testing.run import run_suite
 
     suite = read_suite(file)
+    if form is not None:
+        suite = in_form(suite, form)
     first = None if updates else coverage
     results = list(run_suite(suite, wanted, fail_fast=fail_fast, coverage=first))
     if not updates:
@@ -176,7 +190,7 @@ def _run(
     updated = update(suite, results)
     write_files(updated.writes)
     put(*updated.lines)
-    return _run(file, wanted, coverage, fail_fast=fail_fast, updates=False)
+    return _run(file, wanted, coverage, form, fail_fast=fail_fast, updates=False)
 
 
 def _init(rules: str, samples: Sequence[str]) -> int:

@@ -23,7 +23,7 @@ from krm_fn.sdk.query import find, patched
 from krm_fn.testing.matchers import Matcher, selected
 from krm_fn.testing.suite import Case, ExpectedMessage, ExpectedObject, ExpectedOutcome
 from krm_fn.values import MISSING, Json, Path, compact, diff, equal, format_path
-from krm_fn.wire import Item, read_stream
+from krm_fn.wire import Head, Item, read_stream
 
 
 class Failure(NamedTuple):
@@ -36,6 +36,8 @@ class Failure(NamedTuple):
     rules: tuple[RuleRef, ...] = ()
     why: tuple[str, ...] = ()
     """The explanation of the rules concerned."""
+    head: Head | None = None
+    """The object that it is about; None for all of the case."""
 
 
 class Admitted(NamedTuple):
@@ -192,6 +194,7 @@ def _compare_field(
         f"{jsonpath}: {expected}",
         (f"-{expected}", f"+{came}"),
         tuple(dict.fromkeys(rules)),
+        head=entry.head,
     )
 
 
@@ -204,12 +207,14 @@ def _compare_whole(expected: Item, entry: ObjectReport, report: Report) -> Itera
         return
     name = f"{entry.head.kind}/{entry.head.name}"
     names = f"{name} (expected)", f"{name} (came)"
-    came = _differences(expected.value, entry.object, names, entry, report)
+    came = differences(expected.value, entry.object, names, entry, report)
     rules = tuple(dict.fromkeys(ref for change in entry.changes for ref in change.rules))
-    yield Failure(("expect", "object"), f"{name} as in {expected.stream.name}", came, rules)
+    yield Failure(
+        ("expect", "object"), f"{name} as in {expected.stream.name}", came, rules, head=entry.head
+    )
 
 
-def _differences(
+def differences(
     expected: Json, came: Json, names: tuple[str, str], entry: ObjectReport, report: Report
 ) -> tuple[str, ...]:
     """A unified diff of two objects, without values of Secrets; order of keys does not count."""
@@ -241,7 +246,7 @@ def _compare_patch(
         raise ConfigError(f"{format_path(field)}.patch: {error.message}") from None
     if not equal(wanted, after):
         names = "patched (expected)", "admitted (came)"
-        came = _differences(wanted, after, names, entry, admitted.report)
+        came = differences(wanted, after, names, entry, admitted.report)
         yield Failure((*field, "patch"), f"patch: {compact(list(patch))}", came)
         return
     paths = [edit.path for edit in diff(before, after)]
@@ -301,7 +306,8 @@ def _compare_messages(
             shown = report.redactor.message(message, entry.item if entry else None, asks=True)
         text = f"no {severity.value} but those that are expected"
         came = (f"+{severity.value}: {' '.join(shown.split())}",)
-        yield Failure(("expect",), text, came, finding.rules)
+        head = None if entry is None else entry.head
+        yield Failure(("expect",), text, came, finding.rules, head=head)
     for n, wanted in enumerate(expect.messages or ()):
         if n not in met:
             whose = f" of {wanted.rule}" if wanted.rule else ""

@@ -17,6 +17,8 @@ from krm_fn.config.options import API_VERSION, Idempotency, Mode, Options, from_
 from krm_fn.errors import ConfigError, InputError, did_you_mean
 from krm_fn.system.paths import base_of, expand_paths, manifests
 from krm_fn.system.reading import read_file
+from krm_fn.testing.kyverno import NAME as KYVERNO
+from krm_fn.testing.kyverno import is_kyverno, read_kyverno
 from krm_fn.testing.matchers import matcher
 from krm_fn.testing.suite import (
     Case,
@@ -40,7 +42,7 @@ SUFFIX: Final = f".{NAME}"
 def is_suite(file: str) -> bool:
     """Whether a file is a suite by its name."""
     name = os.path.basename(file)
-    return name == NAME or name.endswith(SUFFIX)
+    return name in (NAME, KYVERNO) or name.endswith(SUFFIX)
 
 
 def find_suites(paths: Sequence[str]) -> list[str]:
@@ -73,9 +75,13 @@ def read_suite(file: str) -> Suite:
         error.at(file)
         raise ConfigError(error.message, error.where) from None
     try:
+        if is_kyverno(items[0]):
+            return read_kyverno(file, items[0], value)
         return _Reader(file, items[0]).suite(value)
     except ConfigError as error:
         raise _placed(error, file, items[0]) from None
+    except InputError as error:
+        raise ConfigError(error.message, error.where) from None
 
 
 _FIELD: Final = re.compile(r"[A-Za-z]\w*|\[(\d+)\]")

@@ -18,7 +18,8 @@ _WIDTH: Final = 88
 def reasons(case: Case, failure: Failure, explained: Explanation) -> Iterator[str]:
     """The explanation of the rules that made what came, else of those that were expected to act,
     else of those that were asked."""
-    rules = [rule for one in explained.objects for rule in one.rules]
+    about = [one for one in explained.objects if failure.head in (None, one.entry.head)]
+    rules = [rule for one in about for rule in one.rules]
     made = {key_of(ref) for ref in failure.rules}
     named = set(case.expect.rules or ()) | {m.rule for m in case.expect.messages or () if m.rule}
     concerned = [rule for rule in rules if key_of(rule.ref) in made]

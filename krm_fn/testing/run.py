@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from krm_fn import limits
 from krm_fn.config.dialects import dialect_of, reader_of
+from krm_fn.config.options import ObjectForm
 from krm_fn.config.sources import RuleSet, Stage, collect
 from krm_fn.errors import ConfigError, InputError, KrmFnError, RuleError, did_you_mean
 from krm_fn.report.explanation import explanation
@@ -21,6 +22,7 @@ from krm_fn.testing.compare import Admitted, Failure, compare
 from krm_fn.testing.coverage import Coverage
 from krm_fn.testing.reasons import reasons
 from krm_fn.testing.suite import Case, Source, Suite
+from krm_fn.testing.verdicts import compare_verdict
 from krm_fn.wire import Item, Stream, read_stream
 
 
@@ -66,7 +68,7 @@ class Runner:
                 admitted = self.admit(case, explains=self._coverage is not None)
                 if self._coverage is not None:
                     self._coverage.add(admitted)
-                failures = tuple(compare(case, admitted))
+                failures = tuple(_failures(case, admitted))
                 return result._replace(failures=self._with_reasons(case, failures))
         except RuleError as error:
             if case.expect.invalid is None:
@@ -91,8 +93,23 @@ class Runner:
             return ()
         admitted = self.admit(case, explains=True)
         explained = explanation(admitted.report, admitted.rules)
+        notes = self._departures(case)
         return tuple(
-            failure._replace(why=tuple(reasons(case, failure, explained))) for failure in failures
+            failure._replace(why=(*reasons(case, failure, explained), *notes))
+            for failure in failures
+        )
+
+    def _departures(self, case: Case) -> tuple[str, ...]:
+        """Whether a result of Kyverno's holds where objects are seen as they are written."""
+        options = case.options._replace(object_form=ObjectForm.AS_WRITTEN)
+        if case.expect.verdict is None or options == case.options:
+            return ()
+        as_written = case._replace(options=options)
+        if any(_failures(as_written, self.admit(as_written))):
+            return ()
+        return (
+            "Kyverno sees objects without what the API server fills in, and so it would hold: "
+            "--object-form AsWritten",
         )
 
     def admit(self, case: Case, *, explains: bool = False) -> Admitted:
@@ -118,6 +135,12 @@ class Runner:
         if key not in self._rules:
             self._rules[key] = collect(options, (), None, case.rule_paths)
         return self._rules[key]
+
+
+def _failures(case: Case, admitted: Admitted) -> Iterator[Failure]:
+    if case.expect.verdict is not None:
+        return compare_verdict(case.expect.verdict, admitted)
+    return compare(case, admitted)
 
 
 def _streams(sources: tuple[Source, ...]) -> Iterator[Stream]:

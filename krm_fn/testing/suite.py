@@ -55,6 +55,18 @@ class ExpectedObject(NamedTuple):
     patch: tuple[Json, ...] | None = None
 
 
+class ExpectedVerdict(NamedTuple):
+    """What Kyverno's test expects one policy to say of a resource."""
+
+    policy_kind: str
+    policy: str
+    kind: str
+    resource: str
+    """NAME or NAMESPACE/NAME; "" is every one of the kind."""
+    result: str
+    patched: Text | None = None
+
+
 class Expectation(NamedTuple):
     """What is expected of a case. Only what is given is compared."""
 
@@ -68,6 +80,8 @@ class Expectation(NamedTuple):
     rules: frozenset[str] | None = None
     idempotent: bool = True
     invalid: Matcher | None = None
+    verdict: ExpectedVerdict | None = None
+    """Of a test of Kyverno's; then nothing else is expected."""
 
 
 class Case(NamedTuple):

@@ -40,6 +40,9 @@ def update(suite: Suite, results: Sequence[CaseResult]) -> Updated:
         if not result.failures:
             continue
         case = result.case
+        if case.expect.verdict is not None:
+            lines.append(f"left {suite.place(case.path)} {case.name}: it is a test of Kyverno's")
+            continue
         edit = _Edit(suite, case, runner, files)
         for failure in result.failures:
             done = edit.apply(value, failure.field)
