@@ -69,6 +69,28 @@ def json_text(document: Any) -> str:
     return _HIDDEN_IN_JSON.sub(lambda match: json.dumps(match[0])[1:-1], text) + "\n"
 
 
+def yaml_text(document: Any) -> str:
+    """YAML for people and programs: nothing in it is invisible, and it says exactly the same."""
+    import yaml  # this module knows none of ours, and most of its users need no YAML
+
+    dumper_of_ours: Any = type("Dumper", (yaml.SafeDumper,), {})
+
+    def represent(dumper: Any, text: str) -> Any:
+        # What is not to be seen can be escaped in quotes only.
+        style = '"' if _HIDDEN_IN_JSON.search(text) else None
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+    dumper_of_ours.add_representer(str, represent)
+    plain = json.loads(json.dumps(document))
+    text: str = yaml.dump(
+        plain, Dumper=dumper_of_ours, sort_keys=False, allow_unicode=True, width=_ENDLESS
+    )
+    return _HIDDEN_IN_JSON.sub(_escape, text)
+
+
+_ENDLESS: Final = 1 << 30
+
+
 def _escape(match: re.Match[str]) -> str:
     char = match[0]
     code = ord(char)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from krm_fn import __version__
 from krm_fn.cli.apply import apply
 from krm_fn.cli.check import check
 from krm_fn.cli.cmp import cmp
@@ -31,6 +32,7 @@ from krm_fn.system.streams import put, say
     "configuration or a rule that cannot be read, 3 a fault of the program, 4 input that cannot "
     "be read, or output that cannot be written.",
 )
+@click.version_option(__version__, prog_name="krm-fn", message="%(prog)s %(version)s")
 def main() -> None:
     """Admit Kubernetes manifests as a cluster would, before anything reaches it.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from krm_fn.cli.flags import Flags, manifest_options
+from krm_fn.cli.flags import Flags, ManifestCommand, manifest_options
 from krm_fn.cli.output import FORMATS, render
 from krm_fn.cli.reports import write_reports
 from krm_fn.cli.runs import admit_manifests
@@ -17,7 +17,7 @@ from krm_fn.system.streams import write_stdout
 from krm_fn.wire import Stream
 
 
-@click.command()
+@click.command(cls=ManifestCommand)
 @manifest_options
 @click.option(
     "-o",
@@ -40,7 +40,7 @@ def apply(flags: Flags, form: str, in_place: bool) -> int:
     sources = flags.sources
     if in_place and ("-" in sources.filenames or not sources.filenames or sources.kustomize):
         raise ConfigError("-i writes files; name them with -f (not standard input, not -k)")
-    admitted = admit_manifests(flags)
+    admitted = admit_manifests(flags, printed="" if in_place else "the manifests")
     report = admitted.report
     if in_place and admitted.options.pod_templates is PodTemplates.PREVIEW:
         raise ConfigError("-i does not write previews of Pods into files; leave out -i")

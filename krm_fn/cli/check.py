@@ -4,22 +4,43 @@ from __future__ import annotations
 
 import click
 
-from krm_fn.cli.flags import Flags, manifest_options
-from krm_fn.cli.reports import write_reports
+from krm_fn.cli.flags import Flags, ManifestCommand, fail_on_option, manifest_options
+from krm_fn.cli.reports import fails, print_report, write_files, write_reports
 from krm_fn.cli.runs import admit_manifests
 from krm_fn.config.options import Mode
 
+FORMS = ("text", "json", "yaml", "table")
 
-@click.command()
+
+@click.command(cls=ManifestCommand)
 @manifest_options
-def check(flags: Flags) -> int:
+@click.option(
+    "-o",
+    "--output",
+    "form",
+    type=click.Choice(FORMS, case_sensitive=False),
+    default="text",
+    show_default=True,
+    help="What is said: lines on standard error, or a report on standard output.",
+)
+@click.option("-t", "--table", is_flag=True, help="What each rule made of each object.")
+@fail_on_option
+def check(flags: Flags, form: str, table: bool, fail_on: str) -> int:
     """Say what admission would do, and print no manifests.
 
     \b
     krm-fn check -f manifests/ -r rules/
-    krm-fn check -f manifests/ -r rules/ --report json=report.json
+    krm-fn check -f manifests/ -r rules/ -o json
+    krm-fn check -f manifests/ --strict            # against the API's schemas, without a rule
     """
+    form = "table" if table else form.lower()
     mode = None if flags.mode else Mode.VALIDATE
-    admitted = admit_manifests(flags, mode=mode)
-    write_reports(flags, admitted.report)
-    return 1 if admitted.report.denied else 0
+    admitted = admit_manifests(flags, mode=mode, printed="" if form == "text" else f"the {form}")
+    report = admitted.report
+    if form in ("text", "table"):
+        write_reports(flags, report)
+    else:
+        write_files(flags, report)
+    if form != "text":
+        print_report(form, report)
+    return 1 if fails(report, fail_on) else 0

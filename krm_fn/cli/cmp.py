@@ -90,7 +90,7 @@ def generate(
     Without --timeout it gives up after 0.8 of ARGOCD_EXEC_TIMEOUT (90s).
     """
     try:
-        check_reports(flags)
+        check_reports(flags, "the manifests")
         given = os.environ.get("ARGOCD_EXEC_TIMEOUT", "")
         seconds = flags.timeout or SHARE * _seconds(given)
         with deadline(seconds, "ARGOCD_EXEC_TIMEOUT or --timeout gives more", 1):

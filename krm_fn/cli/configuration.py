@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from krm_fn.cli.flags import Flags, word
 from krm_fn.config.dialects import BUILT_IN
 from krm_fn.config.fields import Section
 from krm_fn.config.options import (
+    Context,
     Idempotency,
     Mode,
     ObjectForm,
@@ -16,15 +18,14 @@ from krm_fn.config.options import (
     OnRuleError,
     Options,
     PodTemplates,
-    from_document,
+    from_file,
     from_function_config,
+    release_of,
 )
 from krm_fn.errors import ConfigError, InputError
 from krm_fn.system.files import looked_in
-from krm_fn.system.paths import base_of
 from krm_fn.system.reading import read_file
 from krm_fn.wire import Item, read_stream
-from krm_fn.wire.words import UNDECIDED
 
 
 def options_of(flags: Flags, function_config: Item | None = None) -> Options:
@@ -59,9 +60,21 @@ def options_of(flags: Flags, function_config: Item | None = None) -> Options:
     )
     if flags.write_defaults:
         given["write_defaults"] = True
+    context = options.context
     if flags.namespace:
-        given["context"] = options.context._replace(default_namespace=flags.namespace)
+        context = context._replace(default_namespace=flags.namespace)
+    given["context"] = with_release(context, flags.kubernetes_version)
     return options._replace(**given)
+
+
+def with_release(context: Context, version: str | None) -> Context:
+    """The context with what --kubernetes-version says. Raises ConfigError."""
+    if not version:
+        return context
+    try:
+        return context._replace(kubernetes_version=release_of(version))
+    except ValueError as error:
+        raise ConfigError(f"--kubernetes-version: {error}") from None
 
 
 def with_admission_plugins(options: Options, enable: str | None, disable: str | None) -> Options:
@@ -81,14 +94,11 @@ def _with_section(options: Options, name: str, members: dict[str, Any]) -> Optio
 
 def read_options(name: str) -> Options:
     """The Admission in a file. Raises ConfigError."""
-    stream = read_stream(_read(name), name)
-    if len(stream.items) != 1:
-        raise ConfigError("must hold one Admission and nothing else", name)
-    return from_document(stream.items[0].read_as(UNDECIDED), name, base_of(name))
-
-
-def _read(name: str) -> bytes:
     try:
-        return read_file(name)
+        stream = read_stream(read_file(name), name)
+        if len(stream.items) != 1:
+            raise ConfigError("must hold one Admission and nothing else", name)
+        return from_file(name, stream.items[0])
     except InputError as problem:
-        raise ConfigError(f"{problem.message} {looked_in()}", name) from None
+        missing = f" {looked_in()}" if not os.path.exists(name) else ""
+        raise ConfigError(f"{problem}{missing}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from krm_fn.cli.flags import Flags, manifest_options
+from krm_fn.cli.flags import Flags, ManifestCommand, manifest_options
 from krm_fn.cli.reports import use_colour, write_reports
 from krm_fn.cli.runs import admit_manifests
 from krm_fn.config.options import Mode
@@ -16,7 +16,7 @@ DIFFERENT = 1
 REJECTED = 5
 
 
-@click.command()
+@click.command(cls=ManifestCommand)
 @click.option(
     "--blame",
     type=click.Choice(["auto", "always", "never"]),
@@ -34,7 +34,7 @@ def diff(flags: Flags, blame: str) -> int:
     krm-fn diff -f manifests/ -r rules/
     krm-fn diff -f manifests/ -r rules/ --blame
     """
-    admitted = admit_manifests(flags, mode=Mode.MUTATE)
+    admitted = admit_manifests(flags, mode=Mode.MUTATE, printed="the diff")
     colour = use_colour(flags.color, is_terminal("stdout"))
     redactor = None if flags.show_secrets else admitted.report.redactor
     different = False

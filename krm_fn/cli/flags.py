@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -32,6 +33,7 @@ class Flags:
     rules: tuple[str, ...]
     namespace: str | None
     config: str | None
+    kubernetes_version: str | None
     mode: str | None
     on_reject: str | None
     on_rule_error: str | None
@@ -130,6 +132,12 @@ ADMISSION_PLUGINS: Final[Options] = [
 ]
 """Which of the API server's own plugins take part, by the names of kube-apiserver's flags."""
 
+KUBERNETES_VERSION: Final = click.option(
+    "--kubernetes-version",
+    metavar="VERSION",
+    help="The release whose schemas count, such as 1.34; without it, the newest known.",
+)
+
 _OPTIONS: Final[Options] = [
     click.option(
         "-r",
@@ -144,6 +152,7 @@ _OPTIONS: Final[Options] = [
     click.option(
         "--config", metavar="FILE", help="An Admission (krm-fn.dev/v1alpha1); flags win over it."
     ),
+    KUBERNETES_VERSION,
     click.option("--mode", type=choice(Mode), help="What to do with edits and denials."),
     click.option("--on-reject", type=choice(OnReject), help="What a denial does."),
     click.option("--on-rule-error", type=choice(OnRuleError), help="What a rule that fails does."),
@@ -185,8 +194,8 @@ _OPTIONS: Final[Options] = [
         "reports",
         multiple=True,
         metavar="FORMAT[=FILE]",
-        help="Also write a report: text, json, github (annotations) or gitlab (Code Quality), "
-        "to FILE or standard error. Repeatable.",
+        help="Also write a report: text, json, yaml, github (annotations) or gitlab (Code "
+        "Quality), to FILE, - (standard output) or standard error. Repeatable.",
     ),
     click.option("--show-secrets", is_flag=True, help="Do not hide the values of Secrets."),
     click.option(
@@ -202,9 +211,46 @@ _OPTIONS: Final[Options] = [
         metavar="DURATION",
         help="Give up after so long (30s, 1m30s), with exit status 3 and nothing written.",
     ),
-    click.option("-q", "--quiet", is_flag=True, help="Only errors on standard error."),
+    click.option("-q", "--quiet", is_flag=True, help="Only errors and warnings on standard error."),
     click.option("-v", "--verbose", is_flag=True, help="Notes on standard error, too."),
 ]
+
+
+class ManifestCommand(click.Command):
+    """A command whose manifests are named with -f, and which says so to those who do not."""
+
+    allow_extra_args = True
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = list(args)
+        super().parse_args(ctx, args)
+        if ctx.args and not ctx.resilient_parsing:
+            command = shlex.join([*ctx.command_path.split(), *self._with_filenames(given)])
+            ctx.fail(f"manifests are named with -f: {command}")
+        return ctx.args
+
+    def _with_filenames(self, args: Sequence[str]) -> list[str]:
+        """The arguments with `-f` before those that belong to no option."""
+        options = [param for param in self.params if isinstance(param, click.Option)]
+        with_value = {name for param in options if not param.is_flag for name in param.opts}
+        named: list[str] = []
+        rest: list[str] = []
+        words = iter(args)
+        for word in words:
+            if word.startswith("-"):
+                rest += [word, next(words, "")] if word in with_value else [word]
+            else:
+                named += ["-f", word]
+        return [*named, *rest]
+
+
+fail_on_option = click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning"], case_sensitive=False),
+    default="error",
+    show_default=True,
+    help="What ends with exit status 1.",
+)
 
 
 def manifest_options(command: Command) -> Command:

@@ -123,7 +123,7 @@ def verdict(home: str | None, name: str) -> int:
 def post_render(flags: Flags) -> int:
     """What the plugin runs: `apply -f -`, with its verdict in a file, too."""
     try:
-        admitted = admit_manifests(flags)
+        admitted = admit_manifests(flags, printed="the manifests")
         report = admitted.report
         output = [] if report.denied else render("yaml", admitted.streams, report)
     except KrmFnError as error:

@@ -9,19 +9,33 @@ from typing import Final
 import click
 
 from krm_fn.cli.flags import Flags
+from krm_fn.cli.tables import table
 from krm_fn.errors import ConfigError
 from krm_fn.report import ci, jsonreport, text
 from krm_fn.report.model import Report
+from krm_fn.report.table import COLUMNS, rows
 from krm_fn.sdk import Severity
 from krm_fn.system.files import write_file
-from krm_fn.system.streams import is_terminal, say, write_stderr
+from krm_fn.system.streams import is_terminal, put, say, write_stderr, write_stdout
+
+STDOUT: Final = "-"
 
 
-def check_reports(flags: Flags) -> None:
-    """Refuse a form of report that there is not, before anything is done. Raises ConfigError."""
+def check_reports(flags: Flags, printed: str = "") -> None:
+    """Refuse a report that cannot be written, before anything is done. Raises ConfigError.
+
+    `printed` is what the command itself prints on standard output.
+    """
     for wanted in flags.reports:
-        if wanted.partition("=")[0] not in REPORTS:
+        name, _, file = wanted.partition("=")
+        if name not in REPORTS:
             raise ConfigError(f"--report {wanted}: unknown format; known are {', '.join(REPORTS)}")
+        if _stream(file) == STDOUT:
+            if printed:
+                raise ConfigError(
+                    f"--report {wanted}: standard output has {printed} already; name a file"
+                )
+            printed = f"the report {name}"
 
 
 def write_reports(flags: Flags, report: Report) -> None:
@@ -31,24 +45,37 @@ def write_reports(flags: Flags, report: Report) -> None:
 
 
 def write_files(flags: Flags, report: Report) -> None:
-    """The reports that were asked for, to their files. Raises ConfigError."""
+    """The reports that were asked for, to their files. Raises ConfigError and OutputError."""
     for wanted in flags.reports:
         name, _, file = wanted.partition("=")
         body = REPORTS[name](report)
-        if file:
-            write_file(file, body.encode())
-        else:
+        stream = _stream(file)
+        if stream == STDOUT:
+            write_stdout([body.encode()])
+        elif stream is not None:
             write_stderr(body)
+        else:
+            write_file(file, body.encode())
+
+
+def _stream(file: str) -> str | None:
+    """The standard stream that a file is: `-`, "" for standard error, None for neither.
+
+    One that is opened by its name has a position of its own, and would be written over.
+    """
+    if file in (STDOUT, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        return STDOUT
+    return "" if file in ("", "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2") else None
 
 
 def write_lines(report: Report, color: str, *, quiet: bool = False, notes: bool = False) -> None:
     """A report's lines for people, on standard error."""
     paint = _coloured if use_colour(color, is_terminal("stderr")) else str
-    *lines, summary = text.lines(report, notes=notes)
-    lines += [] if notes else text.counts(report)
-    for line in (*lines, summary):
-        if not quiet or line.startswith(Severity.ERROR.value):
-            say(line, paint=paint)
+    *lines, summary = text.lines(report, notes=notes and not quiet)
+    if not quiet:
+        lines += [] if notes else text.counts(report)
+        lines.append(summary)
+    say(*lines, paint=paint)
 
 
 def _text_report(report: Report) -> str:
@@ -57,10 +84,24 @@ def _text_report(report: Report) -> str:
 
 REPORTS: Final[dict[str, Callable[[Report], str]]] = {
     "text": _text_report,
-    "json": jsonreport.dumps,
+    "json": jsonreport.json_report,
+    "yaml": jsonreport.yaml_report,
     "github": ci.github,
     "gitlab": ci.gitlab,
 }
+
+
+def print_report(form: str, report: Report) -> None:
+    """A report on standard output. `form`: json, yaml or table."""
+    if form == "table":
+        put(*table(COLUMNS, rows(report)))
+    else:
+        write_stdout([REPORTS[form](report).encode()])
+
+
+def fails(report: Report, fail_on: str) -> bool:
+    """Whether a run fails: by a denial, or by a warning where `fail_on` says so."""
+    return report.denied or (fail_on == "warning" and bool(report.severities()[Severity.WARNING]))
 
 
 def use_colour(color: str, terminal: bool) -> bool:

@@ -44,9 +44,9 @@ class _Read(NamedTuple):
 
 
 @contextlib.contextmanager
-def _read(flags: Flags) -> Iterator[_Read]:
+def _read(flags: Flags, printed: str = "") -> Iterator[_Read]:
     """Read what the flags name, to be admitted inside of this. Raises KrmFnError."""
-    check_reports(flags)
+    check_reports(flags, printed)
     with limits.deep_stack(), deadline(flags.timeout, "--timeout gives more"):
         manifests = read_manifests(flags.sources)
         streams = manifests.streams
@@ -57,12 +57,12 @@ def _read(flags: Flags) -> Iterator[_Read]:
             yield _Read(manifests, function_config, options, stages)
 
 
-def admit_manifests(flags: Flags, *, mode: Mode | None = None) -> Admitted:
+def admit_manifests(flags: Flags, *, mode: Mode | None = None, printed: str = "") -> Admitted:
     """Read what the flags name, and admit it. Raises KrmFnError.
 
-    `mode` wins over the options' own.
+    `mode` wins over the options' own; `printed` is what the command has for standard output.
     """
-    with _read(flags) as read:
+    with _read(flags, printed) as read:
         streams = read.manifests.streams
         stages = read.stages if mode is None else _as_told(read.stages, mode)
         report = _told(flags, read, admit(streams, stages, read.function_config))
@@ -71,7 +71,7 @@ def admit_manifests(flags: Flags, *, mode: Mode | None = None) -> Admitted:
 
 def explain_manifests(flags: Flags) -> Explanation:
     """Read what the flags name, and explain its admission. Raises KrmFnError."""
-    with _read(flags) as read:
+    with _read(flags, "the explanation") as read:
         explained = explain(read.manifests.streams, read.stages, read.function_config)
         _told(flags, read, explained.report)
     return explained

@@ -7,8 +7,15 @@ from collections.abc import Mapping, Sequence
 import click
 
 from krm_fn import limits
-from krm_fn.cli.configuration import read_options, with_admission_plugins
-from krm_fn.cli.flags import choice, plugin_options, source_options, word
+from krm_fn.cli.configuration import read_options, with_admission_plugins, with_release
+from krm_fn.cli.flags import (
+    KUBERNETES_VERSION,
+    ManifestCommand,
+    choice,
+    plugin_options,
+    source_options,
+    word,
+)
 from krm_fn.cli.inputs import Sources, read_manifests
 from krm_fn.cli.reports import write_lines
 from krm_fn.config.options import ObjectForm, Options
@@ -21,7 +28,7 @@ from krm_fn.values import Json
 from krm_fn.wire import read_stream
 
 
-@click.command()
+@click.command(cls=ManifestCommand)
 @source_options
 @click.option("-n", "--namespace", metavar="NAME", help="The namespace of objects without one.")
 @click.option("--config", metavar="FILE", help="An Admission (krm-fn.dev/v1alpha1).")
@@ -30,6 +37,7 @@ from krm_fn.wire import read_stream
     type=choice(ObjectForm),
     help="As the API server shows objects (the default), or as they are written.",
 )
+@KUBERNETES_VERSION
 @click.option("--strict", is_flag=True, help="Unknown fields and wrong types are errors.")
 @click.option(
     "--explain-defaults",
@@ -58,6 +66,7 @@ def show(
     sources: Sources,
     namespace: str | None,
     config: str | None,
+    kubernetes_version: str | None,
     object_form: str | None,
     strict: bool,
     explain_defaults: bool,
@@ -84,9 +93,10 @@ def show(
         options = options._replace(object_form=word(ObjectForm, object_form))
     if strict:
         options = options._replace(strict=True)
+    context = with_release(options.context, kubernetes_version)
     if namespace:
-        context = options.context._replace(default_namespace=namespace)
-        options = options._replace(context=context)
+        context = context._replace(default_namespace=namespace)
+    options = options._replace(context=context)
     with limits.deep_stack():
         manifests = read_manifests(sources)
         objects, report = show_with_origins(manifests.streams, options)

@@ -7,11 +7,12 @@ itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from krm_fn.errors import ConfigError, did_you_mean
+from krm_fn.values import Path, parse_path
 from krm_fn.wire.words import KUBECTL, TEXTS, settled
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -20,14 +21,25 @@ Choice = TypeVar("Choice", bound=StrEnum)
 class Section:
     """A map of the configuration; `path` is where it stands (`spec.context`)."""
 
-    def __init__(self, value: Any, path: str, where: str = "", *, texts: bool = False) -> None:
-        if type(value) is not dict:
-            raise ConfigError(f"{path} is {describe(value)}; it must be a map", where)
+    def __init__(
+        self,
+        value: Any,
+        path: str,
+        where: str = "",
+        *,
+        texts: bool = False,
+        line: Callable[[Path], int] | None = None,
+    ) -> None:
+        """`line` is on which line of the file `where` a member stands; None where it is no file."""
         self._value = value
         self._path = path
         self._where = where
         self._texts = texts
+        self._line = line
         self._known: list[str] = []
+        if type(value) is not dict:
+            place = self._place(path)
+            raise ConfigError(f"{path} is {describe(value)}; it must be a map", place)
 
     def __contains__(self, name: str) -> bool:
         return self._value.get(name) is not None
@@ -35,7 +47,7 @@ class Section:
     def replaced(self, members: dict[str, Any]) -> Section:
         """The section with these members in place of its own."""
         value = {**self._value, **members}
-        return Section(value, self._path, self._where, texts=self._texts)
+        return Section(value, self._path, self._where, texts=self._texts, line=self._line)
 
     @property
     def members(self) -> Mapping[str, Any]:
@@ -53,7 +65,22 @@ class Section:
 
     def error(self, name: str, message: str) -> ConfigError:
         """An error about a member."""
-        return ConfigError(f"{self.path(name)}{message}", self._where)
+        path = self.path(name)
+        return ConfigError(f"{path}{message}", self._place(path))
+
+    def told(self, name: str) -> str:
+        """The path of a member, for messages of those who know no file: with its file and line."""
+        path = self.path(name)
+        return path if self._line is None else f"{self._place(path)}: {path}"
+
+    def _place(self, path: str) -> str:
+        if self._line is None:
+            return self._where
+        try:
+            steps = parse_path(path)
+        except ValueError:  # a key of the user's own
+            steps = ()
+        return f"{self._where}:{self._line(steps)}"
 
     def raw(self, name: str) -> Any:
         """A member as kubectl reads it, None where it is missing."""
@@ -135,9 +162,7 @@ class Section:
     def section(self, name: str) -> Section:
         """A map, empty where it is missing."""
         value = self._member(name)
-        return Section(
-            {} if value is None else value, self.path(name), self._where, texts=self._texts
-        )
+        return self._below(name, {} if value is None else value)
 
     def sections(self, name: str) -> list[Section]:
         """A list of maps."""
@@ -146,10 +171,11 @@ class Section:
             return []
         if type(value) is not list:
             raise self.error(name, f" is {describe(value)}; it must be a list")
-        return [
-            Section(member, self.path(f"{name}[{n}]"), self._where, texts=self._texts)
-            for n, member in enumerate(value)
-        ]
+        return [self._below(f"{name}[{n}]", member) for n, member in enumerate(value)]
+
+    def _below(self, name: str, value: Any) -> Section:
+        path = self.path(name)
+        return Section(value, path, self._where, texts=self._texts, line=self._line)
 
     def done(self) -> None:
         """Refuse what nobody asked for."""

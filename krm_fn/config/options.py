@@ -7,7 +7,7 @@ its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
@@ -18,7 +18,7 @@ from krm_fn.errors import ConfigError, did_you_mean
 from krm_fn.kube.podtemplates import Places
 from krm_fn.kube.selectors import Selector, from_labels, parse_selector, texts
 from krm_fn.system.deadline import seconds_of
-from krm_fn.system.paths import WORKING_DIRECTORY, Base
+from krm_fn.system.paths import WORKING_DIRECTORY, Base, base_of
 from krm_fn.values import Json, Path
 from krm_fn.wire import Head, Item
 from krm_fn.wire.words import TEXTS, UNDECIDED
@@ -250,15 +250,30 @@ def from_function_config(item: Item | None) -> Options:
     )
 
 
-def from_document(value: Json, where: str, base: Base = WORKING_DIRECTORY) -> Options:
-    """The full form: `krm-fn.dev/v1alpha1 Admission`; `base` is where its relative paths start."""
-    document = Section(value, "", where)
+def from_file(name: str, item: Item) -> Options:
+    """The Admission in a file: errors name its lines, and its paths start in its folder."""
+    value = item.read_as(UNDECIDED)
+    return from_document(value, name, base_of(name), line=item.line)
+
+
+def from_document(
+    value: Json,
+    where: str,
+    base: Base = WORKING_DIRECTORY,
+    *,
+    line: Callable[[Path], int] | None = None,
+) -> Options:
+    """The full form: `krm-fn.dev/v1alpha1 Admission`; `base` is where its relative paths start.
+
+    `line` is on which line of the file `where` a member stands. Raises ConfigError.
+    """
+    document = Section(value, "", where, line=line)
     api_version, kind = document.string("apiVersion"), document.string("kind")
     if kind != "Admission":
         hint = did_you_mean(kind, ["Admission"])
-        raise ConfigError(f"kind {kind} of {api_version} is not known{hint}", where)
+        raise document.error("kind", f" {kind} of {api_version} is not known{hint}")
     if api_version != API_VERSION:
-        raise ConfigError(f"apiVersion {api_version} is not known; use {API_VERSION}", where)
+        raise document.error("apiVersion", f" {api_version} is not known; use {API_VERSION}")
     document.raw("metadata")
     spec = document.section("spec")
     document.done()
@@ -369,7 +384,7 @@ def _source(section: Section) -> Source:
     if given[0] == "inline":
         source = Inline(section.string("inline"), section.path("inline"), section.where)
     elif given[0] == "paths":
-        source = Paths(section.strings("paths"), section.path("paths"))
+        source = Paths(section.strings("paths"), section.told("paths"))
     else:
         inner = section.section("fromItems")
         source = FromItems(parse_selector(inner.string("labelSelector")))
@@ -412,10 +427,17 @@ def _context(section: Section) -> Context:
 
 
 def _kubernetes_version(section: Section) -> str:
-    text = section.string("kubernetesVersion")
-    parts = text.removeprefix("v").split(".")
-    if text and not (len(parts) in (2, 3) and all(p.isascii() and p.isdigit() for p in parts)):
-        raise section.error("kubernetesVersion", f": {text!r} is no version such as 1.34")
+    try:
+        return release_of(section.string("kubernetesVersion"))
+    except ValueError as error:
+        raise section.error("kubernetesVersion", f": {error}") from None
+
+
+def release_of(version: str) -> str:
+    """`1.34` for `v1.34.2`, "" for "". Raises ValueError for what is no version."""
+    parts = version.removeprefix("v").split(".")
+    if version and not (len(parts) in (2, 3) and all(p.isascii() and p.isdigit() for p in parts)):
+        raise ValueError(f"{version!r} is no version such as 1.34")
     return ".".join(parts[:2])
 
 

@@ -24,7 +24,7 @@ from krm_fn.config.options import (
     Itself,
     Options,
     Paths,
-    from_document,
+    from_file,
 )
 from krm_fn.errors import ConfigError, InputError, RuleError, did_you_mean
 from krm_fn.kube.selectors import texts
@@ -37,11 +37,12 @@ from krm_fn.system.paths import (
     check_inside,
     expand_paths,
     manifests,
+    twins_here,
 )
 from krm_fn.system.reading import read_file
 from krm_fn.values import Json, equal
 from krm_fn.wire import Item, Origin, Stream, read_stream
-from krm_fn.wire.words import KUBECTL, TEXTS, UNDECIDED
+from krm_fn.wire.words import KUBECTL, TEXTS
 
 IMAGE_RULES: Final = "KRM_FN_IMAGE_RULES"
 
@@ -231,7 +232,7 @@ def image_stage(path: str) -> Stage:
     options = Options()
     for item in rules.configurations:
         name = item.origin.file
-        options = from_document(item.read_as(UNDECIDED), name, base_of(name))
+        options = from_file(name, item)
         if options.rules:
             raise ConfigError(
                 f"spec.rules: the rules of an image are the files in {path}; remove it", name
@@ -277,6 +278,12 @@ def _add_paths(rules: RuleSet, source: Paths, options: Options) -> None:
     base = None if options.base.folder else WORKING_DIRECTORY
     for path in expand_paths(source.paths, source.path, options.base):
         _add_files(rules, path.name, source.path, base, root=path.root)
+    for twin in twins_here(source.paths, options.base):
+        message = (
+            f"{source.path}: {twin} is {options.base.join(twin)}, beside the file that names it, "
+            "and not the one in the working directory"
+        )
+        rules.findings.append(Finding(Cause.NOTE, False, message))
 
 
 def _add_files(

@@ -1,17 +1,18 @@
-"""A run as one JSON document, for programs: the results, the counts and the verdict."""
+"""A run as one document, for programs: the results, the counts and the verdict."""
 
 from __future__ import annotations
 
-from krm_fn.printable import json_text
+from krm_fn.printable import json_text, yaml_text
 from krm_fn.report.model import Outcome, Report
-from krm_fn.report.results import results
+from krm_fn.report.results import located
 from krm_fn.sdk import Severity
+from krm_fn.values import Json
 
 
-def dumps(report: Report) -> str:
-    """The document, ending with a line break."""
+def document(report: Report) -> Json:
+    """The document. Results are those of a ResourceList, with the line of the field in `file`."""
     severities = report.severities()
-    document = {
+    return {
         "apiVersion": "krm-fn.dev/v1alpha1",
         "kind": "AdmissionReport",
         "admitted": not report.denied,
@@ -25,6 +26,15 @@ def dumps(report: Report) -> str:
             "errors": severities[Severity.ERROR],
             "warnings": severities[Severity.WARNING],
         },
-        "results": results(report).to_json(),
+        "results": located(report),
     }
-    return json_text(document)
+
+
+def json_report(report: Report) -> str:
+    """The document as JSON, ending with a line break."""
+    return json_text(document(report))
+
+
+def yaml_report(report: Report) -> str:
+    """The document as YAML."""
+    return yaml_text(document(report))

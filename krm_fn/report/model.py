@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,16 @@ class Outcome(StrEnum):
     CHANGED = "changed"
     DROPPED = "dropped"
     REJECTED = "rejected"
+
+
+class Verdict(StrEnum):
+    """What a rule made of an object; a later one weighs more."""
+
+    PASSED = "passed"
+    CHANGED = "changed"
+    WARNED = "warned"
+    FAILED = "failed"
+    DENIED = "denied"
 
 
 def severity_of(finding: Finding) -> Severity:
@@ -66,6 +77,18 @@ class ObjectReport(NamedTuple):
     def denied(self) -> bool:
         return any(finding.denies for finding in self.findings)
 
+    def verdicts(self) -> dict[RuleRef, Verdict]:
+        """What each rule that met the object made of it."""
+        found = {_whole(ref): Verdict.PASSED for ref in sorted(self.matched, key=str)}
+        for change in self.changes:
+            found |= {_whole(ref): Verdict.CHANGED for ref in change.rules}
+        for finding in self.findings:
+            verdict = _verdict(finding)
+            for ref in map(_whole, finding.rules if verdict is not None else ()):
+                assert verdict is not None
+                found[ref] = max(found.get(ref, verdict), verdict, key=list(Verdict).index)
+        return found
+
     def followed_by(self, later: ObjectReport) -> ObjectReport:
         """What became of the object in two stages, one after the other."""
         return self._replace(
@@ -78,6 +101,19 @@ class ObjectReport(NamedTuple):
             served=self.served or later.served,
             left=later.left or self.left,
         )
+
+
+def _whole(ref: RuleRef) -> RuleRef:
+    """A rule, of which something names a part."""
+    return dataclasses.replace(ref, part="") if ref.part else ref
+
+
+def _verdict(finding: Finding) -> Verdict | None:
+    if finding.denies:
+        return Verdict.DENIED
+    if finding.cause in (Cause.NOTE, Cause.AUDIT):
+        return None
+    return Verdict.FAILED if finding.cause is Cause.FAILED else Verdict.WARNED
 
 
 class PassedOver(NamedTuple):
@@ -103,6 +139,8 @@ class Report:
     """Why rules matched no object, where that is no likely mistake: one a rule."""
     passed_over: list[PassedOver] = field(default_factory=list)
     """What of the input was not read."""
+    refs: tuple[RuleRef, ...] = ()
+    """The rules, `rules` of them."""
     rule_files: int = 0
     """The files that the rules were read from."""
     show_secrets: bool = False
@@ -134,6 +172,7 @@ class Report:
         self.objects = list(entries.values())
         self.findings = list(dict.fromkeys((*self.findings, *later.findings)))
         self.rules += later.rules
+        self.refs += later.refs
         self.unmatched += later.unmatched
         self.limit = max(self.limit, later.limit)
         self.total = max(self.total, later.total)

@@ -69,6 +69,8 @@ def staged(*stages: Stage, image_rules: str = "") -> list[Stage]:
             stage.rules.leave_to(image.rules)
         ordered = [stage for stage in ordered if stage.asks] + [image]
     if not ordered:
+        if any(stage.options.strict for stage in stages):
+            return list(stages[-1:])  # what the API server itself would refuse
         raise ConfigError(NO_RULES, details=EXAMPLE.splitlines())
     return ordered
 
@@ -215,6 +217,7 @@ class _Stage:
             with_changes=options.results.changes,
             limit=options.results.limit,
             unmatched=notes,
+            refs=tuple(rule.ref for rule in rules.rules),
         )
         _check_empty(self._items, options, report)
         return report, known.stored.read

@@ -43,9 +43,15 @@ WORKING_DIRECTORY: Final = Base()
 
 
 def base_of(file: str) -> Base:
-    """The base of what `file` names: its folder; nothing outside of its repository is read."""
+    """The base of what `file` names: its folder; nothing outside of its repository is read.
+
+    Without a repository that is the working directory, where the file is in it.
+    """
     folder = os.path.dirname(file) or os.curdir
-    return Base(folder, repository_of(folder))
+    root = repository_of(folder)
+    if not os.path.lexists(os.path.join(root, ".git")) and is_below(folder, os.curdir):
+        root = os.path.realpath(os.curdir)
+    return Base(folder, root)
 
 
 def repository_of(folder: str) -> str:
@@ -83,9 +89,28 @@ def expand_paths(
         matches = sorted(glob.glob(name, recursive=True)) if glob.has_magic(path) else [name]
         if not matches:
             raise ConfigError(f"{where}: nothing matches {path} in {base}")
+        if base.folder and matches == [name] and not os.path.lexists(name):
+            raise _not_there(path, where, base)
         for match in matches:
             check_inside(match, root, where)
             yield NamedPath(match, root)
+
+
+def _not_there(path: str, where: str, base: Base) -> ConfigError:
+    """The error for a path that is not where the file that names it says."""
+    reason = f"{where}: {base.join(path)} does not exist; a path in a file starts in its folder"
+    if os.path.lexists(path):
+        there = os.path.relpath(path, base.folder)
+        reason += f": for {path} in the working directory write {there}"
+    return ConfigError(reason)
+
+
+def twins_here(paths: Sequence[str], base: Base) -> Iterator[str]:
+    """Those of the paths that are something else in the working directory than in their base."""
+    for path in paths:
+        here = not os.path.isabs(path) and os.path.exists(path)
+        if base.folder and here and os.path.realpath(path) != os.path.realpath(base.join(path)):
+            yield path
 
 
 def expand_path(path: str, where: str, base: Base = WORKING_DIRECTORY) -> str:

@@ -42,6 +42,8 @@ print(*sorted(sys.modules), file=out)
 
 NEVER = (
     "click",
+    "pathspec",
+    "rich",
     "cryptography",
     "fnmatch",
     "glob",

@@ -206,7 +206,7 @@ def test_a_json_report_goes_to_a_file() -> None:
     assert report["admitted"] is True
     assert report["summary"]["changed"] == 1
     assert report["results"][0]["field"]["path"] == "metadata.labels"
-    assert report["results"][0]["file"] == {"path": "m/web.yaml"}
+    assert report["results"][0]["file"] == {"path": "m/web.yaml", "line": 4}
 
 
 def test_output_as_names_is_as_kubectl_prints_them() -> None:
