@@ -122,7 +122,7 @@ def _check(key: str, operator: str, values: Sequence[str]) -> None:
     """Raise SelectorError for a requirement that cannot be made."""
     wrong = []
     if not _PLAIN.fullmatch(key):
-        wrong += _refused("key", "qualifiedName", key)
+        wrong += _refused("key", key, is_key=True)
     if operator in ("In", "NotIn"):
         if not values:
             text = "for 'in', 'notin' operators, values set can't be empty"
@@ -133,14 +133,14 @@ def _check(key: str, operator: str, values: Sequence[str]) -> None:
         wrong.append(f"values: Invalid value: [{shown}]: {text}")
     for n, text in enumerate(values):
         if text and not _PLAIN.fullmatch(text):
-            wrong += _refused(f"values[{n}][{key}]", "labelValue", text)
+            wrong += _refused(f"values[{n}][{key}]", text, is_key=False)
     if wrong:
         raise SelectorError(wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]")
 
 
-def _refused(field: str, form: str, text: str) -> list[str]:
-    # Loaded for odd texts only: the formats belong to CEL's library.
-    from krm_fn.kube.cel.formats import FORMATS
+def _refused(field: str, text: str, *, is_key: bool) -> list[str]:
+    from krm_fn.kube.validation import names  # few texts are odd
 
-    reasons = FORMATS[form].check(text)
+    check = names.qualified_name if is_key else names.label_value
+    reasons = check(text, names.KUBERNETES_1_37)
     return [f"{field}: Invalid value: {quote(text)}: {'; '.join(reasons)}"] if reasons else []

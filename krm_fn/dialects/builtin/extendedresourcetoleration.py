@@ -9,8 +9,8 @@ from krm_fn.admission import Operation, Request, Response
 from krm_fn.dialects.builtin.listers import Listers
 from krm_fn.dialects.builtin.plugin import PODS, BuiltIn
 from krm_fn.dialects.builtin.pods import INIT, REGULAR, containers, with_spec
-from krm_fn.dialects.builtin.resourcenames import is_extended
 from krm_fn.dialects.builtin.tolerations import EXISTS, NO_SCHEDULE, Toleration
+from krm_fn.kube.validation.resourcenames import is_extended
 from krm_fn.values import Json
 
 

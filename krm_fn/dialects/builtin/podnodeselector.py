@@ -5,13 +5,14 @@ Source: plugin/pkg/admission/podnodeselector; apimachinery pkg/labels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from krm_fn.admission import Operation, Request, Response
 from krm_fn.dialects.builtin.listers import Listers, annotations_of
 from krm_fn.dialects.builtin.plugin import PODS, BuiltIn, Denied, InternalError, qualified_resource
 from krm_fn.dialects.builtin.pods import with_spec
+from krm_fn.kube.validation import names
 from krm_fn.lang.go.strconv import quote
 from krm_fn.values import get
 
@@ -90,15 +91,13 @@ def _labels(text: str) -> dict[str, str]:
         if len(pair) != 2:
             raise InternalError(f"invalid selector: [{' '.join(pair)}]")
         key, value = pair[0].strip(" \t\n\v\f\r\x85\xa0"), pair[1].strip(" \t\n\v\f\r\x85\xa0")
-        _check("<nil>", "qualifiedName", key)
-        _check(f"[{key}]", "labelValue", value)
+        _check("<nil>", names.qualified_name, key)
+        _check(f"[{key}]", names.label_value, value)
         found[key] = value
     return found
 
 
-def _check(field: str, form: str, text: str) -> None:
-    from krm_fn.kube.cel.formats import FORMATS
-
-    reasons = FORMATS[form].check(text)
+def _check(field: str, check: Callable[[str, names.Wording], list[str]], text: str) -> None:
+    reasons = check(text, names.KUBERNETES_1_37)
     if reasons:
         raise InternalError(f"{field}: Invalid value: {quote(text)}: {'; '.join(reasons)}")

@@ -20,8 +20,8 @@ from krm_fn.dialects.policies.spec import (
     Binding,
     Policy,
 )
-from krm_fn.kube.cel.formats import FORMATS
 from krm_fn.kube.selectors import SelectorError, from_label_selector
+from krm_fn.kube.validation import names
 from krm_fn.lang.cel import is_identifier
 from krm_fn.values import Json, Path
 
@@ -152,7 +152,7 @@ def _name(name: str, path: Path) -> Iterator[FieldProblem]:
     if not name:
         yield FieldProblem(path, "is required")
         return
-    for reason in FORMATS["dns1123Subdomain"].check(name):
+    for reason in names.dns_subdomain(name):
         yield FieldProblem(path, reason)
 
 
@@ -175,15 +175,15 @@ def _param_kind(value: Json | None, path: Path) -> Iterator[FieldProblem]:
     elif not version:
         yield FieldProblem(where, f"{api_version!r} has no version")
     else:
-        for reason in FORMATS["dns1123Subdomain"].check(group) if group else ():
+        for reason in names.dns_subdomain(group) if group else ():
             yield FieldProblem(where, f"the group {group!r}: {reason}")
-        for reason in FORMATS["dns1035Label"].check(version):
+        for reason in names.dns_1035_label(version):
             yield FieldProblem(where, f"the version {version!r}: {reason}")
     kind = value.get("kind", "")
     if not kind:
         yield FieldProblem((*path, "kind"), "is required")
     else:
-        for reason in FORMATS["dns1035Label"].check(kind.lower()):
+        for reason in names.dns_1035_label(kind.lower()):
             yield FieldProblem((*path, "kind"), f"{kind!r}, in small letters: {reason}")
 
 
@@ -290,7 +290,7 @@ def _conditions(values: Sequence[Json], path: Path) -> Iterator[FieldProblem]:
         yield FieldProblem(path, f"has {len(values)} conditions; at most {_CONDITIONS} are allowed")
     yield from _unique([one.get("name", "") for one in values], path)
     for n, one in enumerate(values):
-        for reason in FORMATS["qualifiedName"].check(one.get("name", "")):
+        for reason in names.qualified_name(one.get("name", ""), names.KUBERNETES_1_37):
             yield FieldProblem((*path, n, "name"), reason)
         yield from _expression(one, (*path, n), "expression")
 
@@ -356,7 +356,9 @@ def _validations(policy_name: str, spec: Json, path: Path) -> Iterator[FieldProb
     yield from _unique([one.get("key", "") for one in annotations], (*path, "auditAnnotations"))
     for n, one in enumerate(annotations):
         where = (*path, "auditAnnotations", n)
-        for reason in FORMATS["qualifiedName"].check(f"{policy_name}/{one.get('key', '')}"):
+        for reason in names.qualified_name(
+            f"{policy_name}/{one.get('key', '')}", names.KUBERNETES_1_37
+        ):
             yield FieldProblem((*where, "key"), reason)
         yield from _expression(one, where, "valueExpression")
         size = len(one.get("valueExpression", "").strip(SPACE).encode("utf-8", "surrogatepass"))

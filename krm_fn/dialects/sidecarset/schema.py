@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
-from krm_fn.dialects.sidecarset.names import subdomain
 from krm_fn.dialects.sidecarset.types import types
 from krm_fn.kube.served.strict import unknown_fields
+from krm_fn.kube.validation.names import dns_subdomain
 from krm_fn.values import Json, Path, format_path, get
 
 
@@ -39,7 +39,7 @@ class SchemaProblem(NamedTuple):
 def schema_problems(manifest: Json) -> Iterator[SchemaProblem]:
     """What is wrong with the manifest of a set, whatever Kruise would say of it."""
     name = get(manifest, ("metadata", "name"))
-    for reason in subdomain(name) if type(name) is str else ():
+    for reason in dns_subdomain(name) if type(name) is str else ():
         message = f'metadata.name: Invalid value: "{name}": {reason}'
         yield SchemaProblem(("metadata", "name"), message, Weight.REFUSED)
     yield from _words(manifest.get("spec"))

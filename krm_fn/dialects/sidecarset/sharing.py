@@ -13,8 +13,9 @@ from functools import cached_property
 from typing import Final
 
 from krm_fn import limits
-from krm_fn.dialects.sidecarset.names import qualified_name
 from krm_fn.errors import LimitError
+from krm_fn.kube.validation.names import qualified_name
+from krm_fn.kube.validation.references import subscripted
 from krm_fn.values import Json, get
 
 INJECTED: Final = "IS_INJECTED"
@@ -94,17 +95,6 @@ class AppContainers:
             labels = get(self._pod, ("metadata", "labels")) or {}
             return str(labels.get(key, ""))
         return None
-
-
-def subscripted(path: str) -> tuple[str, str]:
-    """`metadata.labels['x']` as its two parts; a path without subscript has no first part.
-
-    Source: Kubernetes pkg/fieldpath SplitMaybeSubscriptedPath.
-    """
-    if not path.endswith("']"):
-        return "", path
-    before, opening, key = path[:-2].partition("['")
-    return (before, key) if opening and before else ("", path)
 
 
 def _is_injected(container: Json) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from krm_fn.errors import EvaluationError
-from krm_fn.kube.cel.formats import FORMATS
+from krm_fn.kube.validation.names import dns_label, dns_subdomain
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel.environment import Library
 from krm_fn.lang.cel.functions import Function, Overload
@@ -103,9 +103,9 @@ def _resource(check: _Check, resource: str) -> _Check:
 
 
 def _service_account(check: _Check, namespace: str, name: str) -> _Check:
-    if FORMATS["dns1123Subdomain"].check(name):
+    if dns_subdomain(name):
         raise EvaluationError("Invalid service account name")
-    if FORMATS["dns1123Label"].check(namespace):
+    if dns_label(namespace):
         raise EvaluationError("Invalid service account namespace")
     return check.asking(AUTHORIZER, service_account=(namespace, name))
 

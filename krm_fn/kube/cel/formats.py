@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from krm_fn.errors import EvaluationError
+from krm_fn.kube.validation import names
 from krm_fn.lang.cel import types as t
 from krm_fn.lang.cel.environment import Library
 from krm_fn.lang.cel.functions import Function, Overload
@@ -43,72 +44,6 @@ class Format(Value):
         return self.name == other.name
 
 
-_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_SUBDOMAIN: Final = f"{_LABEL}(\\.{_LABEL})*"
-_LABEL_1035: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"
-_NAME: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_VALUE: Final = f"({_NAME})?"
-
-_LABEL_TEXT: Final = (
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
-    "must start and end with an alphanumeric character"
-)
-_SUBDOMAIN_TEXT: Final = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
-    "'.', and must start and end with an alphanumeric character"
-)
-_LABEL_1035_TEXT: Final = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
-    "alphabetic character, and end with an alphanumeric character"
-)
-_NAME_TEXT: Final = (
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-    "alphanumeric character"
-)
-_VALUE_TEXT: Final = (
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
-    "and must start and end with an alphanumeric character"
-)
-
-
-def _matches(pattern: str, text: str) -> bool:
-    return compile_pattern(f"^{pattern}$").search(text)
-
-
-def _explained(message: str, pattern: str, *examples: str) -> str:
-    shown = " or ".join([f"'{example}', " for example in examples])
-    return f"{message} (e.g. {shown}regex used for validation is '{pattern}')"
-
-
-def _too_long(text: str, most: int, unit: str = "characters") -> list[str]:
-    size = len(text.encode("utf-8", "surrogatepass"))
-    return [f"must be no more than {most} {unit}"] if size > most else []
-
-
-def _dns_label(text: str) -> list[str]:
-    wrong = _too_long(text, 63)
-    if not _matches(_LABEL, text):
-        if _matches(_SUBDOMAIN, text):
-            wrong.append("must not contain dots")
-        else:
-            wrong.append(_explained(_LABEL_TEXT, _LABEL, "my-name", "123-abc"))
-    return wrong
-
-
-def _dns_subdomain(text: str, unit: str = "characters") -> list[str]:
-    wrong = _too_long(text, 253, unit)
-    if not _matches(_SUBDOMAIN, text):
-        wrong.append(_explained(_SUBDOMAIN_TEXT, _SUBDOMAIN, "example.com"))
-    return wrong
-
-
-def _dns1035_label(text: str) -> list[str]:
-    wrong = _too_long(text, 63)
-    if not _matches(_LABEL_1035, text):
-        wrong.append(_explained(_LABEL_1035_TEXT, _LABEL_1035, "my-name", "abc-123"))
-    return wrong
-
-
 def _as_prefix(check: Check) -> Check:
     """A name to which something will be added may end in a dash."""
 
@@ -119,34 +54,11 @@ def _as_prefix(check: Check) -> Check:
 
 
 def _qualified_name(text: str) -> list[str]:
-    parts = text.split("/")
-    explained = _explained(_NAME_TEXT, _NAME, "MyName", "my.name", "123-abc")
-    if len(parts) > 2:
-        return [
-            f"a valid label key {explained} with an optional DNS subdomain prefix and '/' "
-            "(e.g. 'example.com/MyName')"
-        ]
-    wrong = []
-    if len(parts) == 2:
-        if not parts[0]:
-            wrong.append("prefix part must be non-empty")
-        else:
-            wrong += [f"prefix part {reason}" for reason in _dns_subdomain(parts[0], "bytes")]
-    name = parts[-1]
-    if not name:
-        wrong.append("name part must be non-empty")
-    else:
-        wrong += [f"name part {reason}" for reason in _too_long(name, 63, "bytes")]
-    if not _matches(_NAME, name):
-        wrong.append(f"name part {explained}")
-    return wrong
+    return names.qualified_name(text, names.KUBERNETES_1_37)
 
 
 def _label_value(text: str) -> list[str]:
-    wrong = _too_long(text, 63, "bytes")
-    if not _matches(_VALUE, text):
-        wrong.append(_explained(_VALUE_TEXT, _VALUE, "MyValue", "my_value", "12345"))
-    return wrong
+    return names.label_value(text, names.KUBERNETES_1_37)
 
 
 def _uri(text: str) -> list[str]:
@@ -190,13 +102,13 @@ def _datetime(text: str) -> list[str]:
 
 
 FORMATS: Final[dict[str, Format]] = {
-    "dns1123Label": Format("DNS1123Label", _dns_label, 30),
-    "dns1123Subdomain": Format("DNS1123Subdomain", _dns_subdomain, 60),
-    "dns1035Label": Format("DNS1035Label", _dns1035_label, 30),
+    "dns1123Label": Format("DNS1123Label", names.dns_label, 30),
+    "dns1123Subdomain": Format("DNS1123Subdomain", names.dns_subdomain, 60),
+    "dns1035Label": Format("DNS1035Label", names.dns_1035_label, 30),
     "qualifiedName": Format("QualifiedName", _qualified_name, 60),
-    "dns1123LabelPrefix": Format("DNS1123LabelPrefix", _as_prefix(_dns_label), 30),
-    "dns1123SubdomainPrefix": Format("DNS1123SubdomainPrefix", _as_prefix(_dns_subdomain), 60),
-    "dns1035LabelPrefix": Format("DNS1035LabelPrefix", _as_prefix(_dns1035_label), 30),
+    "dns1123LabelPrefix": Format("DNS1123LabelPrefix", _as_prefix(names.dns_label), 30),
+    "dns1123SubdomainPrefix": Format("DNS1123SubdomainPrefix", _as_prefix(names.dns_subdomain), 60),
+    "dns1035LabelPrefix": Format("DNS1035LabelPrefix", _as_prefix(names.dns_1035_label), 30),
     "labelValue": Format("LabelValue", _label_value, 40),
     "uri": Format("URI", _uri, 1103),
     "uuid": Format("uuid", _by_pattern(_UUID, "does not match the UUID format"), len(_UUID)),

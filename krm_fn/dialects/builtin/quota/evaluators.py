@@ -26,8 +26,8 @@ from krm_fn.dialects.builtin.quota.scopes import (
     holds_for_pod,
     is_terminating,
 )
-from krm_fn.dialects.builtin.resourcenames import is_extended, is_native
 from krm_fn.kube.quantity import DECIMAL, ZERO, Quantity, parse
+from krm_fn.kube.validation.resourcenames import is_extended, is_native
 from krm_fn.values import Json, get
 
 ONE: Final = Quantity(1, 0, DECIMAL)

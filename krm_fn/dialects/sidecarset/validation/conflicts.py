@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from krm_fn.dialects.sidecarset.metadata import OVERWRITE, RETAIN
 from krm_fn.dialects.sidecarset.sets import SidecarSet
-from krm_fn.dialects.sidecarset.validation.fields import invalid
 from krm_fn.dialects.sidecarset.validation.selectors import overlap
+from krm_fn.kube.validation.fields import invalid
 from krm_fn.values import Json, equal
 
 

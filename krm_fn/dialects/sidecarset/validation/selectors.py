@@ -1,6 +1,6 @@
 """Label selectors: whether Kruise takes them, and whether two of them may find the same object.
 
-Source: OpenKruise v1.9.0 pkg/util/selector.go; apimachinery pkg/apis/meta/v1/validation.
+Source: OpenKruise v1.9.0 pkg/util/selector.go.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from krm_fn.dialects.sidecarset.names import label_value, qualified_name
-from krm_fn.dialects.sidecarset.validation import goprint
-from krm_fn.dialects.sidecarset.validation.fields import each, forbidden, invalid, required
+from krm_fn.kube.validation import goprint
+from krm_fn.kube.validation.fields import invalid
+from krm_fn.kube.validation.selectors import label_selector
 from krm_fn.values import Json
 
 
@@ -24,38 +24,6 @@ def selector(value: Json, path: str) -> Iterator[str]:
     if problems:
         yield invalid(f"{path}.selector", goprint.label_selector(value), "")
 
-
-def label_selector(value: Json, path: str) -> Iterator[str]:
-    """What the API server says of a selector."""
-    yield from labels(value.get("matchLabels", {}), f"{path}.matchLabels")
-    for n, requirement in enumerate(value.get("matchExpressions", ())):
-        yield from _requirement(requirement, f"{path}.matchExpressions[{n}]")
-
-
-def labels(values: dict[str, str], path: str) -> Iterator[str]:
-    """What is wrong with labels."""
-    for key, value in values.items():
-        yield from each(path, key, qualified_name(key))
-        yield from each(path, value, label_value(value))
-
-
-def _requirement(requirement: Json, path: str) -> Iterator[str]:
-    operator, values = requirement["operator"], requirement.get("values", ())
-    if operator in ("In", "NotIn"):
-        if not values:
-            yield required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            message = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            yield forbidden(f"{path}.values", message)
-    else:
-        yield invalid(f"{path}.operator", operator, "not a valid selector operator")
-    yield from each(f"{path}.key", requirement["key"], qualified_name(requirement["key"]))
-    for n, value in enumerate(values):
-        yield from each(f"{path}.values[{n}]", value, label_value(value))
-
-
-# --------------------------------------------------------------------------------------- overlap
 
 _ANY: Final = "ALL"
 """Kruise's own mark for a label that only has to exist; a label of this value counts as it."""

@@ -12,21 +12,24 @@ from typing import Any, Final
 from krm_fn import limits
 from krm_fn.admission import Cluster
 from krm_fn.dialects.sidecarset.calculator import evaluate
-from krm_fn.dialects.sidecarset.names import fits, qualified_name, regex_error, too_long
 from krm_fn.dialects.sidecarset.revisions import (
     RevisionNotFoundError,
     find_revision,
     wanted_revision,
 )
 from krm_fn.dialects.sidecarset.sets import SidecarSet, is_native
-from krm_fn.dialects.sidecarset.validation import fields, goprint, selectors
+from krm_fn.dialects.sidecarset.validation import goprint, selectors
 from krm_fn.dialects.sidecarset.validation.conflicts import conflicts
-from krm_fn.dialects.sidecarset.validation.containers import containers, init_containers
-from krm_fn.dialects.sidecarset.validation.fields import each, invalid, required
-from krm_fn.dialects.sidecarset.validation.references import field_reference
-from krm_fn.dialects.sidecarset.validation.volumes import volumes
 from krm_fn.dialects.sidecarset.whitelist import complaint
 from krm_fn.errors import CompileError, EvaluationError
+from krm_fn.kube.validation import fields
+from krm_fn.kube.validation.containers import containers, init_containers
+from krm_fn.kube.validation.fields import each, invalid, required
+from krm_fn.kube.validation.goprint import int_or_percent
+from krm_fn.kube.validation.names import fits, qualified_name, regex_error, too_long
+from krm_fn.kube.validation.references import field_reference
+from krm_fn.kube.validation.selectors import labels
+from krm_fn.kube.validation.volumes import volumes
 from krm_fn.lang.go.regexp import compile_regex
 from krm_fn.lang.go.release import Release
 from krm_fn.values import Json
@@ -66,7 +69,7 @@ def _metadata(metadata: Json, path: str) -> Iterator[str]:
         yield from each(f"{path}.generateName", prefix, _name(prefix))
     if metadata.get("namespace"):
         yield fields.forbidden(f"{path}.namespace", "not allowed on this type")
-    yield from selectors.labels(metadata.get("labels", {}), f"{path}.labels")
+    yield from labels(metadata.get("labels", {}), f"{path}.labels")
     yield from _annotations(metadata.get("annotations", {}), f"{path}.annotations")
 
 
@@ -157,7 +160,7 @@ def _count_or_percent(value: Any, path: str) -> Iterator[str]:
         if not fits("[0-9]+%", value):
             message = "a valid percent string must be a numeric string followed by an ending '%'"
             complaint_ = regex_error(message, "[0-9]+%", "1%", "93%")
-            yield invalid(path, goprint.int_or_percent(value), complaint_)
+            yield invalid(path, int_or_percent(value), complaint_)
     elif value is not None and value < 0:
         yield invalid(path, value, "must be greater than or equal to 0")
 

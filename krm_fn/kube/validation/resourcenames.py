@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from krm_fn.kube.validation.names import qualified_name
+
 _OWN: Final = "kubernetes.io/"
 _REQUESTS: Final = "requests."
 
@@ -20,7 +22,4 @@ def is_extended(name: str) -> bool:
     """Whether a resource is an extension: `example.com/gpu`."""
     if is_native(name) or name.startswith(_REQUESTS):
         return False
-    # Loaded for extensions only: the formats belong to CEL's library.
-    from krm_fn.kube.cel.formats import FORMATS
-
-    return not FORMATS["qualifiedName"].check(_REQUESTS + name)
+    return not qualified_name(_REQUESTS + name)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from krm_fn.dialects.sidecarset.names import qualified_name
-from krm_fn.dialects.sidecarset.sharing import subscripted
-from krm_fn.dialects.sidecarset.validation.fields import each, invalid, not_supported, required
+from krm_fn.kube.validation.fields import each, invalid, not_supported, required
+from krm_fn.kube.validation.names import qualified_name
 from krm_fn.values import Json
 
 VARIABLE_FIELDS: Final = (
@@ -49,8 +48,19 @@ _RESOURCES: Final = tuple(
 )
 
 
+def subscripted(path: str) -> tuple[str, str]:
+    """`metadata.labels['x']` as its two parts; a path without subscript has no first part.
+
+    Source: Kubernetes pkg/fieldpath SplitMaybeSubscriptedPath.
+    """
+    if not path.endswith("']"):
+        return "", path
+    before, opening, key = path[:-2].partition("['")
+    return (before, key) if opening and before else ("", path)
+
+
 def field_reference(value: Json, fields: Sequence[str] | None, path: str) -> Iterator[str]:
-    """What is wrong with a fieldRef that may name `fields`; None is what transferEnv may name."""
+    """What is wrong with a fieldRef that may name `fields`; None for none."""
     version, field = value.get("apiVersion", ""), value.get("fieldPath", "")
     if not version or not field:
         yield required(f"{path}.{'fieldPath' if version else 'apiVersion'}")

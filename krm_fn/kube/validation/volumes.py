@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from krm_fn.dialects.sidecarset.names import config_key, dns_label, subdomain
-from krm_fn.dialects.sidecarset.validation.fields import (
+from krm_fn.kube.quantity import QuantityError, parse
+from krm_fn.kube.validation.fields import (
     duplicate,
     each,
     forbidden,
@@ -19,12 +19,12 @@ from krm_fn.dialects.sidecarset.validation.fields import (
     required,
     too_long,
 )
-from krm_fn.dialects.sidecarset.validation.references import (
+from krm_fn.kube.validation.names import config_key, dns_label, dns_subdomain
+from krm_fn.kube.validation.references import (
     VOLUME_FIELDS,
     field_reference,
     resource_reference,
 )
-from krm_fn.kube.quantity import QuantityError, parse
 from krm_fn.values import Json
 
 _FILE_MODE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
@@ -239,14 +239,14 @@ def _csi(source: Json, path: str) -> Iterator[str]:
         yield required(f"{path}.driver")
     if len(driver) > 63:
         yield too_long(f"{path}.driver", 63)
-    yield from each(f"{path}.driver", driver, subdomain(driver.lower()))
+    yield from each(f"{path}.driver", driver, dns_subdomain(driver.lower()))
     secret = source.get("nodePublishSecretRef")
     if secret is not None:
         name = secret.get("name", "")
         if not name:
             yield required(f"{path}.nodePublishSecretRef.name")
         else:
-            yield from each(f"{path}.name", name, subdomain(name))
+            yield from each(f"{path}.name", name, dns_subdomain(name))
 
 
 def _ephemeral(source: Json, path: str) -> Iterator[str]:
@@ -343,7 +343,7 @@ def not_reserved(value: str, path: str) -> Iterator[str]:
 def reference_name(value: Json, path: str) -> Iterator[str]:
     """The name and the key of a reference into a ConfigMap or a Secret."""
     name, key = value.get("name", ""), value.get("key", "")
-    yield from each(f"{path}.name", name, subdomain(name))
+    yield from each(f"{path}.name", name, dns_subdomain(name))
     if not key:
         yield required(f"{path}.key")
     else:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from krm_fn.dialects.sidecarset.validation.fields import invalid, not_supported, required
-from krm_fn.dialects.sidecarset.validation.goprint import seccomp_profile
-from krm_fn.dialects.sidecarset.validation.goprint import security_context as printed
-from krm_fn.dialects.sidecarset.validation.volumes import descending
+from krm_fn.kube.validation.fields import invalid, not_supported, required
+from krm_fn.kube.validation.goprint import seccomp_profile
+from krm_fn.kube.validation.goprint import security_context as printed
+from krm_fn.kube.validation.volumes import descending
 from krm_fn.values import Json
 
 _LARGEST_ID: Final = 2**31 - 1

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from krm_fn.dialects.sidecarset import names
-from krm_fn.dialects.sidecarset.validation.fields import (
+from krm_fn.kube.validation import names
+from krm_fn.kube.validation.fields import (
     each,
     forbidden,
     invalid,

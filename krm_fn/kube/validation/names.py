@@ -1,18 +1,19 @@
 """What Kubernetes says of names, keys and values that it does not take: its own sentences.
 
-Each function returns the complaints about a text, none where it is good. Knows no field.
-Source: apimachinery pkg/util/validation/validation.go.
+Each function returns the complaints about a string, none where it is good. Knows no field.
+Source: apimachinery pkg/util/validation/validation.go, of Kubernetes 1.32 and 1.37.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 _QUALIFIED: Final = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_VALUE: Final = rf"({_QUALIFIED})?"
 _LABEL: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_LABEL_1035: Final = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN: Final = rf"{_LABEL}(\.{_LABEL})*"
 _VARIABLE: Final = r"[-._a-zA-Z][-._a-zA-Z0-9]*"
 _CONFIG_KEY: Final = r"[-._a-zA-Z0-9]+"
@@ -24,6 +25,19 @@ _QUALIFIED_SIGNS: Final = (
 )
 _LOWER: Final = "must consist of lower case alphanumeric characters"
 _ENDS: Final = "and must start and end with an alphanumeric character"
+
+
+class Wording(NamedTuple):
+    """How a release words what differs between them."""
+
+    unit: str
+    """What long keys and values are counted in."""
+    key: str
+    """What a qualified name is called."""
+
+
+KUBERNETES_1_32: Final = Wording("characters", "a qualified name")
+KUBERNETES_1_37: Final = Wording("bytes", "a valid label key")
 
 
 @cache
@@ -43,22 +57,22 @@ def regex_error(message: str, pattern: str, *examples: str) -> str:
     return f"{message} (e.g. {shown}regex used for validation is '{pattern}')"
 
 
-def too_long(most: int) -> str:
-    return f"must be no more than {most} characters"
+def too_long(most: int, unit: str = "characters") -> str:
+    return f"must be no more than {most} {unit}"
 
 
 def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def qualified_name(text: str) -> list[str]:
+def qualified_name(text: str, wording: Wording = KUBERNETES_1_32) -> list[str]:
     """A label's or an annotation's key."""
     prefix, slash, name = text.partition("/")
     problems: list[str] = []
     if not slash:
         name = text
     elif "/" in name:
-        message = f"a qualified name {_QUALIFIED_SIGNS}"
+        message = f"{wording.key} {_QUALIFIED_SIGNS}"
         whole = regex_error(message, _QUALIFIED, "MyName", "my.name", "123-abc")
         return [
             f"{whole} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
@@ -66,28 +80,29 @@ def qualified_name(text: str) -> list[str]:
     elif not prefix:
         problems.append("prefix part must be non-empty")
     else:
-        problems += (f"prefix part {problem}" for problem in subdomain(prefix))
+        problems += (f"prefix part {problem}" for problem in dns_subdomain(prefix, wording.unit))
     if not name:
         problems.append("name part must be non-empty")
     elif _size(name) > 63:
-        problems.append(f"name part {too_long(63)}")
+        problems.append(f"name part {too_long(63, wording.unit)}")
     if not fits(_QUALIFIED, name):
         message = f"name part {_QUALIFIED_SIGNS}"
         problems.append(regex_error(message, _QUALIFIED, "MyName", "my.name", "123-abc"))
     return problems
 
 
-def label_value(text: str) -> list[str]:
-    problems = [too_long(63)] if _size(text) > 63 else []
+def label_value(text: str, wording: Wording = KUBERNETES_1_32) -> list[str]:
+    problems = [too_long(63, wording.unit)] if _size(text) > 63 else []
     if not fits(_LABEL_VALUE, text):
         message = (
             f"a valid label must be an empty string or {_QUALIFIED_SIGNS.removeprefix('must ')}"
         )
-        problems.append(regex_error(message, f"({_QUALIFIED})?", "MyValue", "my_value", "12345"))
+        problems.append(regex_error(message, _LABEL_VALUE, "MyValue", "my_value", "12345"))
     return problems
 
 
 def dns_label(text: str) -> list[str]:
+    """A label of a name in the DNS by RFC 1123."""
     problems = [too_long(63)] if _size(text) > 63 else []
     if not fits(_LABEL, text):
         if fits(_SUBDOMAIN, text):
@@ -97,8 +112,21 @@ def dns_label(text: str) -> list[str]:
     return problems
 
 
-def subdomain(text: str) -> list[str]:
-    problems = [too_long(253)] if _size(text) > 253 else []
+def dns_1035_label(text: str) -> list[str]:
+    """A label of a name in the DNS by RFC 1035, which starts with a letter."""
+    problems = [too_long(63)] if _size(text) > 63 else []
+    if not fits(_LABEL_1035, text):
+        message = (
+            f"a DNS-1035 label {_LOWER} or '-', start with an alphabetic character, and end with "
+            "an alphanumeric character"
+        )
+        problems.append(regex_error(message, _LABEL_1035, "my-name", "abc-123"))
+    return problems
+
+
+def dns_subdomain(text: str, unit: str = "characters") -> list[str]:
+    """A name in the DNS by RFC 1123."""
+    problems = [too_long(253, unit)] if _size(text) > 253 else []
     if not fits(_SUBDOMAIN, text):
         message = f"a lowercase RFC 1123 subdomain {_LOWER}, '-' or '.', {_ENDS}"
         problems.append(regex_error(message, _SUBDOMAIN, "example.com"))

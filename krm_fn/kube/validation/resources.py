@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from krm_fn.dialects.sidecarset.names import qualified_name
-from krm_fn.dialects.sidecarset.validation import goprint
-from krm_fn.dialects.sidecarset.validation.fields import (
+from krm_fn.kube.quantity import Quantity, QuantityError, parse
+from krm_fn.kube.validation import goprint
+from krm_fn.kube.validation.fields import (
     Printed,
     each,
     forbidden,
@@ -19,7 +19,8 @@ from krm_fn.dialects.sidecarset.validation.fields import (
     not_found,
     required,
 )
-from krm_fn.kube.quantity import Quantity, QuantityError, parse
+from krm_fn.kube.validation.names import qualified_name
+from krm_fn.kube.validation.resourcenames import is_extended, is_native
 from krm_fn.values import Json
 
 _NATIVE: Final = ("cpu", "memory", "ephemeral-storage")
@@ -77,7 +78,7 @@ def _one(name: str, quantity: Quantity, path: str) -> Iterator[str]:
     yield from _name(name, path)
     if quantity.number < 0:
         yield invalid(path, str(quantity), "must be greater than or equal to 0")
-    counted = name in _STANDARD - _MEASURED or _is_extended(name)
+    counted = name in _STANDARD - _MEASURED or is_extended(name)
     if counted and not _is_whole(quantity):
         yield invalid(path, goprint.quantity(quantity), "must be an integer")
     if name.startswith(_HUGE) and not _divides(name.removeprefix(_HUGE), quantity):
@@ -115,24 +116,13 @@ def _name(name: str, path: str) -> Iterator[str]:
             yield invalid(path, shown, message)
         if name not in _NATIVE and not name.startswith(_HUGE):
             yield invalid(path, shown, "must be a standard resource for containers")
-    elif not _is_native(name) and not _is_extended(name):
+    elif not is_native(name) and not is_extended(name):
         yield invalid(path, shown, "doesn't follow extended resource name standard")
-
-
-def _is_extended(name: str) -> bool:
-    """Whether it is a resource that somebody else defines."""
-    if _is_native(name) or name.startswith("requests."):
-        return False
-    return not qualified_name(f"requests.{name}")
-
-
-def _is_native(name: str) -> bool:
-    return "/" not in name or "kubernetes.io/" in name
 
 
 def _within(name: str, quantity: Quantity, limit: Quantity | None, path: str) -> Iterator[str]:
     """A request is at most the limit, and of what cannot be shared it is the limit."""
-    divisible = _is_native(name) and not name.startswith(_HUGE)
+    divisible = is_native(name) and not name.startswith(_HUGE)
     if limit is None:
         if not divisible:
             message = "Limit must be set for non overcommitable resources"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from krm_fn.dialects.sidecarset import names
-from krm_fn.dialects.sidecarset.validation.fields import (
+from krm_fn.kube.validation import names
+from krm_fn.kube.validation.fields import (
     Printed,
     duplicate,
     each,
@@ -20,15 +20,15 @@ from krm_fn.dialects.sidecarset.validation.fields import (
     not_supported,
     required,
 )
-from krm_fn.dialects.sidecarset.validation.probes import lifecycle, probe
-from krm_fn.dialects.sidecarset.validation.references import (
+from krm_fn.kube.validation.probes import lifecycle, probe
+from krm_fn.kube.validation.references import (
     VARIABLE_FIELDS,
     field_reference,
     resource_reference,
 )
-from krm_fn.dialects.sidecarset.validation.resources import requirements
-from krm_fn.dialects.sidecarset.validation.security import security_context
-from krm_fn.dialects.sidecarset.validation.volumes import (
+from krm_fn.kube.validation.resources import requirements
+from krm_fn.kube.validation.security import security_context
+from krm_fn.kube.validation.volumes import (
     descending,
     pull_policy,
     reference_name,
@@ -217,7 +217,7 @@ def _sources(values: Sequence[Json], path: str) -> Iterator[str]:
                 yield required(f"{at}.{name}.name")
             else:
                 # A prefix of a name may end in a hyphen; the API server takes these for such.
-                yield from each(f"{at}.{name}.name", owner, names.subdomain(owner.rstrip("-")))
+                yield from each(f"{at}.{name}.name", owner, names.dns_subdomain(owner.rstrip("-")))
         if not given:
             yield invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
         elif len(given) > 1:
