@@ -14,6 +14,7 @@ from krm_fn.cli.reports import use_colour
 from krm_fn.config.options import ObjectForm
 from krm_fn.errors import CompileError, ConfigError
 from krm_fn.lang.go.regexp import compile_regex
+from krm_fn.printable import one_line
 from krm_fn.system.files import write_file, write_files
 from krm_fn.system.streams import is_terminal, put, say, write_stdout
 
@@ -42,6 +43,11 @@ if TYPE_CHECKING:
     type=choice(ObjectForm),
     help="What rules see in tests of Kyverno's: the object as the API server shows it, or as it is "
     "written, as Kyverno does.",
+)
+@click.option(
+    "--mutate",
+    is_flag=True,
+    help="Break rules in small ways, and print what no case notices. Takes a run for each way.",
 )
 @click.option("--allow-none", is_flag=True, help="Finding no suite is fine.")
 @click.option(
@@ -77,6 +83,7 @@ def test(
     with_coverage: bool,
     coverage_min: float | None,
     object_form: str | None,
+    mutate: bool,
     allow_none: bool,
     color: str,
     output: str,
@@ -149,6 +156,8 @@ def test(
         write_file(file, body.encode())
     if unreadable or any(result.error for result in results):
         return 2
+    if mutate and not any(result.failures for result in results):
+        _mutate([suite for suite, _ in by_suite])
     if coverage is not None and coverage_min is not None and rounded(coverage) < coverage_min:
         say(f"error {percent_text(coverage)}; --coverage-min asks for {coverage_min:g} %")
         return 1
@@ -191,6 +200,19 @@ def _run(
     write_files(updated.writes)
     put(*updated.lines)
     return _run(file, wanted, coverage, form, fail_fast=fail_fast, updates=False)
+
+
+def _mutate(suites: Sequence[Suite]) -> None:
+    """Print the mutants that no case notices, and how many are noticed."""
+    from krm_fn.testing.mutate import mutation, summary
+
+    mutations = []
+    for suite in suites:
+        found = mutation(suite)
+        mutations.append(found)
+        for mutant in found.survivors:
+            put("", f"{suite.file} does not notice:", *map(one_line, mutant.diff()))
+    put("", summary(mutations))
 
 
 def _init(rules: str, samples: Sequence[str]) -> int:

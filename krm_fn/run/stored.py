@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from krm_fn.admission import Cluster
@@ -17,6 +17,7 @@ from krm_fn.wire.stream import head_of
 from krm_fn.wire.words import Expect
 
 if TYPE_CHECKING:
+    from krm_fn.kube.schema import Schemas
     from krm_fn.kube.served import Served
 
 
@@ -75,6 +76,14 @@ class StoredForm:
 _SYSTEM: Final = ("creationTimestamp", "deletionTimestamp", "generation", "resourceVersion", "uid")
 
 
+@lru_cache(maxsize=8)
+def _schemas(version: str) -> Schemas:
+    """The schemas of a release, read once for all runs of the process."""
+    from krm_fn.kube.schema import Schemas
+
+    return Schemas(version)
+
+
 def served_form(options: Options, crds: Mapping[tuple[str, str], Json]) -> Served | None:
     """What makes the form in which rules see objects; None for the one in which they are written.
 
@@ -82,7 +91,6 @@ def served_form(options: Options, crds: Mapping[tuple[str, str], Json]) -> Serve
     """
     if options.object_form is ObjectForm.AS_WRITTEN:
         return None
-    from krm_fn.kube.schema import Schemas
     from krm_fn.kube.served import Served
 
     def find_crd(group: str, kind: str) -> Json | None:
@@ -95,7 +103,7 @@ def served_form(options: Options, crds: Mapping[tuple[str, str], Json]) -> Serve
         "groups": list(user.groups),
         "extra": {name: list(values) for name, values in user.extra.items()},
     }
-    return Served(Schemas(options.context.kubernetes_version), find_crd, info)
+    return Served(_schemas(options.context.kubernetes_version), find_crd, info)
 
 
 def expected_types(options: Options, definitions: Definitions) -> Expect:
@@ -106,9 +114,8 @@ def expected_types(options: Options, definitions: Definitions) -> Expect:
         nonlocal expected
         if expected is None:
             from krm_fn.kube.expected import Expected
-            from krm_fn.kube.schema import Schemas
 
-            schemas = Schemas(options.context.kubernetes_version)
+            schemas = _schemas(options.context.kubernetes_version)
             expected = Expected(schemas, lambda group, kind: definitions.get((group, kind)))
         return expected(api_version, kind, path)
 

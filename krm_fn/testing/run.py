@@ -7,15 +7,16 @@ Source: docs/spec/test.md sections 1 and 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from krm_fn import limits
+from krm_fn.admission import Rule
 from krm_fn.config.dialects import dialect_of, reader_of
 from krm_fn.config.options import ObjectForm
 from krm_fn.config.sources import RuleSet, Stage, collect
 from krm_fn.errors import ConfigError, InputError, KrmFnError, RuleError, did_you_mean
-from krm_fn.report.explanation import explanation
+from krm_fn.report.explanation import explanation, key_of
 from krm_fn.run.admit import admit
 from krm_fn.run.compile import SharedPlugins
 from krm_fn.testing.compare import Admitted, Failure, compare
@@ -52,9 +53,20 @@ class CaseResult(NamedTuple):
 class Runner:
     """Runs cases of one suite, and keeps what they share: rules as read, plugins as compiled."""
 
-    def __init__(self, suite: Suite, coverage: Coverage | None = None) -> None:
+    def __init__(
+        self,
+        suite: Suite,
+        coverage: Coverage | None = None,
+        *,
+        replacing: Mapping[tuple[str, str, str, str], Rule] | None = None,
+        explains: bool = True,
+    ) -> None:
+        """`replacing` are rules to be run in place of those of their names; `explains` says
+        whether failures have reasons."""
         self._suite = suite
         self._coverage = coverage
+        self._replacing = replacing or {}
+        self._explains = explains
         self._plugins = SharedPlugins()
         self._rules: dict[object, RuleSet] = {}
 
@@ -81,16 +93,20 @@ class Runner:
         except KrmFnError as error:
             return result._replace(error=str(error))
 
+    def rules(self) -> list[Rule]:
+        """The rules that cases have named, once any of them has run."""
+        rules = (rule for rule_set in self._rules.values() for rule in rule_set.rules)
+        return list({key_of(rule.ref): rule for rule in rules}.values())
+
     def finish(self) -> None:
         """Leave out of the coverage what the suite gives a reason for."""
         if self._coverage is not None:
-            rules = [rule for rule_set in self._rules.values() for rule in rule_set.rules]
-            self._coverage.excuse(self._suite.uncovered, rules)
+            self._coverage.excuse(self._suite.uncovered, self.rules())
 
     def _with_reasons(self, case: Case, failures: Sequence[Failure]) -> tuple[Failure, ...]:
         """The failures with the explanation of the rules concerned: the case runs once more."""
-        if not failures:
-            return ()
+        if not failures or not self._explains:
+            return tuple(failures)
         admitted = self.admit(case, explains=True)
         explained = explanation(admitted.report, admitted.rules)
         notes = self._departures(case)
@@ -133,7 +149,9 @@ class Runner:
             return collect(options, items, None, case.rule_paths)
         key = options.rules, case.rule_paths, options.base, options.context.static_manifests
         if key not in self._rules:
-            self._rules[key] = collect(options, (), None, case.rule_paths)
+            rules = collect(options, (), None, case.rule_paths)
+            rules.rules = [self._replacing.get(key_of(rule.ref), rule) for rule in rules.rules]
+            self._rules[key] = rules
         return self._rules[key]
 
 
