@@ -22,6 +22,7 @@ from krm_fn.config.found import read_found
 from krm_fn.errors import InputError
 from krm_fn.report.model import PassedOver, Report
 from krm_fn.run.target import value_of
+from krm_fn.system import progress
 from krm_fn.system.files import looked_in
 from krm_fn.system.folders import LeftOut, Why, walk
 from krm_fn.system.ignoring import Patterns
@@ -131,7 +132,9 @@ class _Reader:
                 self._problems.append(found.error)
         # Of a file and links to it, the file counts.
         new = set(filter(self._is_new, sorted(files, key=os.path.islink)))
+        progress.begin(f"reading {_folder(plain(folder))}, file", len(files))
         for file in files:
+            progress.advance()
             if file in new:
                 self._read_found(file)
         after = len(self._manifests.streams), len(self._problems)

@@ -12,6 +12,7 @@ from krm_fn import limits
 from krm_fn.cli.configuration import options_of
 from krm_fn.cli.flags import Flags
 from krm_fn.cli.inputs import Manifests, all_at_once, read_manifests
+from krm_fn.cli.progress import shown
 from krm_fn.cli.reports import check_reports
 from krm_fn.config.options import Mode, Options
 from krm_fn.config.sources import IMAGE_RULES, Stage
@@ -47,7 +48,8 @@ class _Read(NamedTuple):
 def _read(flags: Flags, printed: str = "") -> Iterator[_Read]:
     """Read what the flags name, to be admitted inside of this. Raises KrmFnError."""
     check_reports(flags, printed)
-    with limits.deep_stack(), deadline(flags.timeout, "--timeout gives more"):
+    waiting = shown(quiet=flags.quiet)
+    with limits.deep_stack(), deadline(flags.timeout, "--timeout gives more"), waiting:
         manifests = read_manifests(flags.sources)
         streams = manifests.streams
         with all_at_once(streams):

@@ -13,6 +13,7 @@ from krm_fn.config.fields import Section
 from krm_fn.config.options import Options
 from krm_fn.config.sources import Stage
 from krm_fn.run.knowledge import Knowledge
+from krm_fn.system import progress
 
 
 class SharedPlugins:
@@ -75,6 +76,7 @@ def compile_rules(
     """
     options, rules = stages[0].options, stages[0].rules
     complete = frozenset(kind for stage in stages for kind in stage.options.context.complete)
+    progress.begin("compiling rules")
     diagnostics = Diagnostics()
     plugins: list[Plugin] = []
     for entry in DIALECTS:

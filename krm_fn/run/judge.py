@@ -29,6 +29,7 @@ from krm_fn.kube.podtemplates import has_templates
 from krm_fn.report.model import ObjectReport, Outcome
 from krm_fn.run.caller import Caller, is_local
 from krm_fn.run.target import Target, is_namespace, value_of, without_marks
+from krm_fn.system import progress
 from krm_fn.values import Json
 from krm_fn.wire import Head, Item
 from krm_fn.wire.scalars import Word
@@ -61,6 +62,7 @@ class Judge:
         """Admit Namespaces first, since others are then seen in namespaces as admitted."""
         reports: dict[Item, ObjectReport] = {}
         admitted: dict[str, Json] = {}
+        progress.begin("admitting object", len(targets))
         for target in targets:
             if is_namespace(target.head):
                 self._admit_into(reports, target)
@@ -72,6 +74,7 @@ class Judge:
         return reports
 
     def _admit_into(self, reports: dict[Item, ObjectReport], target: Target) -> None:
+        progress.advance()
         item, head, namespace = target.item, target.head, target.namespace
         wanted = self._wants(target)
         if not wanted and not self.options.strict:

@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TextIO
 
 from krm_fn.errors import InputError, OutputError
 from krm_fn.printable import lines_of_text, log_line, one_line, visible
@@ -129,6 +129,17 @@ def write_stderr(text: str) -> None:
     """A report on standard error, in which everything is escaped already."""
     sys.stderr.write(text)
     sys.stderr.flush()
+
+
+def open_terminal() -> TextIO:
+    """Standard error once more, for whoever draws on it: neither escaped nor buffered with ours."""
+    return open(os.dup(2), "w", encoding="utf-8")
+
+
+def restore_terminal() -> None:
+    """Take away what was drawn, from a signal handler: past everything that is buffered."""
+    with contextlib.suppress(OSError):
+        os.write(2, b"\r\x1b[2K\x1b[?25h")
 
 
 def is_terminal(name: str) -> bool:
