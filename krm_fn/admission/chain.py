@@ -190,6 +190,7 @@ class _Admission:
         self.changes: list[Change] = []
         self.writers = Writers()
         self.filled: list[Change] = []
+        self.is_changed_by_rules = False
         self.denied = self.view.denied
         self.matched: set[RuleRef] = set()
 
@@ -240,7 +241,7 @@ class _Admission:
         shown = self.seen.shown
         if not plugin.phase.mutates:
             shown = self.view.stored(shown)
-        written = None if self.changes else self.seen.value
+        written = None if self.is_changed_by_rules else self.seen.value
         request = self.request._replace(object=shown, written=written, is_denied=self.denied)
         response = plugin.admit(request, self.cluster, only)
         self.matched.update(response.matched)
@@ -255,6 +256,7 @@ class _Admission:
                 self.seen.fill(response.object)
                 self.filled += _blame(shown, response.steps)
             else:
+                self.is_changed_by_rules |= not plugin.phase.is_built_in
                 self._write_back(shown, response.object, response.steps)
         return response
 

@@ -60,9 +60,9 @@ class Webhook:
         return Response(patched, (Step((self.ref,), patched),))
 
 
-def admitted(case: dict[str, Any]) -> tuple[Verdict, Json]:
-    """The verdict on a case's object, and what the last webhook was shown at last."""
-    server = Server(case)
+def chain_of(
+    server: Server, case: dict[str, Any], *webhooks: Webhook, writes: bool = False
+) -> Chain:
     compiled = compile_with(
         DIALECT,
         [],
@@ -72,9 +72,14 @@ def admitted(case: dict[str, Any]) -> tuple[Verdict, Json]:
         kubernetes_version=".".join(case["kubernetes"].split(".")[:2]),
         complete=frozenset(COMPLETABLE),
     )
-    last = Webhook("last")
-    webhooks = [Webhook("first", case.get("webhookPatch")), last]
-    chain = Chain([*compiled.plugins, *webhooks], RequestAttributes(), server.served)
+    attributes = RequestAttributes(writes_defaults=writes)
+    return Chain([*compiled.plugins, *webhooks], attributes, server.served)
+
+
+def admitted(case: dict[str, Any]) -> tuple[Verdict, Json]:
+    """The verdict on a case's object, and what the last webhook was shown at last."""
+    server, last = Server(case), Webhook("last")
+    chain = chain_of(server, case, Webhook("first", case.get("webhookPatch")), last)
     subject = server.cluster.subject_of(head_of(case["object"]))
     return chain.admit(subject, case["object"], server.cluster), last.shown
 
@@ -94,6 +99,24 @@ def test_the_chain_answers_as_the_server_and_writes_nothing(path: Path) -> None:
     for case in run.load(path):
         if "object" in case and is_creation(case) and has_spent_quota(case):
             _check(case)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_admitting_once_more_changes_nothing_more(path: Path) -> None:
+    for case in run.load(path):
+        if "object" not in case or not is_creation(case) or case.get("webhookPatch"):
+            continue
+        server, last = Server(case), Webhook("last")
+        chain = chain_of(server, case, last, writes=True)
+        subject = server.cluster.subject_of(head_of(case["object"]))
+        first = chain.admit(subject, case["object"], server.cluster)
+        if first.denied:
+            continue
+        shown = last.shown
+        again = chain.admit(subject, first.object, server.cluster)
+        assert again.object is first.object, case["id"]
+        assert last.shown == shown, case["id"]
+        assert not again.denied, case["id"]
 
 
 def _check(case: dict[str, Any]) -> None:
