@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from krm_fn.cli.flags import Flags, ManifestCommand, fail_on_option, manifest_options
-from krm_fn.cli.reports import fails, print_report, write_files, write_reports
+from krm_fn.cli.reports import fails, print_quotas, print_report, write_files, write_reports
 from krm_fn.cli.runs import admit_manifests
 from krm_fn.config.options import Mode
 
@@ -24,18 +24,27 @@ FORMS = ("text", "json", "yaml", "table")
     help="What is said: lines on standard error, or a report on standard output.",
 )
 @click.option("-t", "--table", is_flag=True, help="What each rule made of each object.")
+@click.option(
+    "--quota",
+    is_flag=True,
+    help="What the manifests would use of each ResourceQuota, with all Pods of workloads.",
+)
 @fail_on_option
-def check(flags: Flags, form: str, table: bool, fail_on: str) -> int:
+def check(flags: Flags, form: str, table: bool, quota: bool, fail_on: str) -> int:
     """Say what admission would do, and print no manifests.
 
     \b
     krm-fn check -f manifests/ -r rules/
     krm-fn check -f manifests/ -r rules/ -o json
     krm-fn check -f manifests/ --strict            # against the API's schemas, without a rule
+    krm-fn check -f manifests/ -f quota.yaml --quota
     """
     form = "table" if table else form.lower()
     mode = None if flags.mode else Mode.VALIDATE
-    admitted = admit_manifests(flags, mode=mode, printed="" if form == "text" else f"the {form}")
+    printed = "the quotas" if quota else ""
+    if form != "text":
+        printed = f"the {form}"
+    admitted = admit_manifests(flags, mode=mode, printed=printed, counts_quotas=quota)
     report = admitted.report
     if form in ("text", "table"):
         write_reports(flags, report)
@@ -43,4 +52,6 @@ def check(flags: Flags, form: str, table: bool, fail_on: str) -> int:
         write_files(flags, report)
     if form != "text":
         print_report(form, report)
+    if quota and form in ("text", "table"):
+        print_quotas(report)
     return 1 if fails(report, fail_on) else 0

@@ -87,6 +87,13 @@ def with_admission_plugins(options: Options, enable: str | None, disable: str | 
     return _with_section(options, BUILT_IN, lists) if lists else options
 
 
+def counting_quotas(options: Options) -> Options:
+    """The options with which the API server's own plugins take part, and Pods of templates."""
+    if options.pod_templates is PodTemplates.IGNORE:
+        options = options._replace(pod_templates=PodTemplates.PREVIEW)
+    return _with_section(options, BUILT_IN, {})
+
+
 def _with_section(options: Options, name: str, members: dict[str, Any]) -> Options:
     section = options.sections.get(name) or Section({}, name)
     return options._replace(sections={**options.sections, name: section.replaced(members)})

@@ -11,7 +11,7 @@ import click
 from krm_fn.cli.flags import Flags
 from krm_fn.cli.tables import table
 from krm_fn.errors import ConfigError
-from krm_fn.report import ci, jsonreport, text
+from krm_fn.report import ci, jsonreport, quotas, text
 from krm_fn.report.model import Report
 from krm_fn.report.table import COLUMNS, rows
 from krm_fn.sdk import Severity
@@ -97,6 +97,11 @@ def print_report(form: str, report: Report) -> None:
         put(*table(COLUMNS, rows(report)))
     else:
         write_stdout([REPORTS[form](report).encode()])
+
+
+def print_quotas(report: Report) -> None:
+    """What the run would use of quotas, on standard output."""
+    put(*(table(quotas.COLUMNS, quotas.rows(report.quotas)) if report.quotas else [quotas.NONE]))
 
 
 def fails(report: Report, fail_on: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from krm_fn import limits
-from krm_fn.cli.configuration import options_of
+from krm_fn.cli.configuration import counting_quotas, options_of
 from krm_fn.cli.flags import Flags
 from krm_fn.cli.inputs import Manifests, all_at_once, read_manifests
 from krm_fn.cli.progress import shown
@@ -45,7 +45,7 @@ class _Read(NamedTuple):
 
 
 @contextlib.contextmanager
-def _read(flags: Flags, printed: str = "") -> Iterator[_Read]:
+def _read(flags: Flags, printed: str = "", *, counts_quotas: bool = False) -> Iterator[_Read]:
     """Read what the flags name, to be admitted inside of this. Raises KrmFnError."""
     check_reports(flags, printed)
     waiting = shown(quiet=flags.quiet)
@@ -55,16 +55,22 @@ def _read(flags: Flags, printed: str = "") -> Iterator[_Read]:
         with all_at_once(streams):
             function_config = _function_config(flags, streams)
             options = options_of(flags, function_config)
+            if counts_quotas:
+                options = counting_quotas(options)
             stages = stages_of(options, streams, flags.rules, function_config, image_rules())
             yield _Read(manifests, function_config, options, stages)
 
 
-def admit_manifests(flags: Flags, *, mode: Mode | None = None, printed: str = "") -> Admitted:
+def admit_manifests(
+    flags: Flags, *, mode: Mode | None = None, printed: str = "", counts_quotas: bool = False
+) -> Admitted:
     """Read what the flags name, and admit it. Raises KrmFnError.
 
     `mode` wins over the options' own; `printed` is what the command has for standard output.
+    `counts_quotas`: the API server's own plugins take part also where nothing of theirs is known,
+    and templates are admitted as Pods.
     """
-    with _read(flags, printed) as read:
+    with _read(flags, printed, counts_quotas=counts_quotas) as read:
         streams = read.manifests.streams
         stages = read.stages if mode is None else _as_told(read.stages, mode)
         report = _told(flags, read, admit(streams, stages, read.function_config))

@@ -43,6 +43,8 @@ class CompileContext(NamedTuple):
     """Where relative paths in the section start."""
     complete: frozenset[str] = frozenset()
     """The kinds of which every object of the cluster is known."""
+    has_templates_as_pods: bool = False
+    """Whether templates of workloads are admitted as Pods."""
     is_last: bool = True
     """Whether no other stage sees the objects after this one."""
 

@@ -153,6 +153,11 @@ class Quantity(NamedTuple):
             return base * 0.0
         return base * (math.inf if self.scale > 308 else float(f"1e{self.scale}"))
 
+    def times(self, factor: int) -> Quantity:
+        """The quantity so often."""
+        number = self.number * factor
+        return Quantity(number, self.scale, self.format, "", abs(number) >= _INT64)
+
     def scaled(self, scale: int) -> int:
         """The number of 10**`scale`, rounded up, as an int64: one that is too large is 0, or wraps.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from krm_fn.printable import json_text, yaml_text
 from krm_fn.report.model import Outcome, Report
+from krm_fn.report.quotas import values
 from krm_fn.report.results import located
 from krm_fn.sdk import Severity
 from krm_fn.values import Json
@@ -12,7 +13,7 @@ from krm_fn.values import Json
 def document(report: Report) -> Json:
     """The document. Results are those of a ResourceList, with the line of the field in `file`."""
     severities = report.severities()
-    return {
+    found: Json = {
         "apiVersion": "krm-fn.dev/v1alpha1",
         "kind": "AdmissionReport",
         "admitted": not report.denied,
@@ -28,6 +29,9 @@ def document(report: Report) -> Json:
         },
         "results": located(report),
     }
+    if report.quotas:
+        found["quotas"] = values(report.quotas)
+    return found
 
 
 def json_report(report: Report) -> str:

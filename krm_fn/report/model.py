@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from krm_fn.admission import Cause, Change, Finding, RuleRef
+from krm_fn.admission.quotause import QuotaUse
 from krm_fn.admission.trace import Trace
 from krm_fn.report.redact import Redactor
 from krm_fn.sdk import Severity
@@ -143,6 +144,8 @@ class Report:
     """The rules, `rules` of them."""
     rule_files: int = 0
     """The files that the rules were read from."""
+    quotas: list[QuotaUse] = field(default_factory=list)
+    """What the run would use of the quotas that it knows."""
     show_secrets: bool = False
     redactor: Redactor = field(default_factory=Redactor)
     """Knows the Secrets of the run."""
@@ -171,6 +174,7 @@ class Report:
             entries[entry.item] = entry if before is None else before.followed_by(entry)
         self.objects = list(entries.values())
         self.findings = list(dict.fromkeys((*self.findings, *later.findings)))
+        self.quotas = later.quotas or self.quotas
         self.rules += later.rules
         self.refs += later.refs
         self.unmatched += later.unmatched

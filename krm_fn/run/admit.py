@@ -13,6 +13,7 @@ from typing import Final
 from krm_fn import work
 from krm_fn.admission import Cause, Chain, Finding, Operation, Plugin, RequestAttributes
 from krm_fn.admission.coverage import coverage
+from krm_fn.admission.quotause import CountsQuotas
 from krm_fn.config.options import Mode, OnEmpty, Options, PodTemplates
 from krm_fn.config.sources import Stage, collect, image_stage
 from krm_fn.errors import ConfigError
@@ -202,6 +203,7 @@ class _Stage:
         asked = [target for target in targets if target.item not in judge.skipped]
         unmatched = self._coverage(plugins, asked, reports.values())
         notes = [finding for finding in unmatched if finding.cause is Cause.NOTE]
+        counting = [plugin for plugin in plugins if isinstance(plugin, CountsQuotas)]
         report = Report(
             len(targets),
             len(rules.rules),
@@ -211,6 +213,7 @@ class _Stage:
                 *findings,
                 *not_served(targets, options.context.kubernetes_version),
                 *judge.findings(),
+                *(finding for plugin in counting for finding in plugin.quota_findings()),
                 *known.findings(),
                 *(finding for finding in unmatched if finding.cause is not Cause.NOTE),
             ],
@@ -218,6 +221,7 @@ class _Stage:
             limit=options.results.limit,
             unmatched=notes,
             refs=tuple(rule.ref for rule in rules.rules),
+            quotas=[use for plugin in counting for use in plugin.quota_use()],
         )
         _check_empty(self._items, options, report)
         return report, known.stored.read

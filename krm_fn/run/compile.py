@@ -10,7 +10,7 @@ from krm_fn.admission.diagnostics import Diagnostics
 from krm_fn.config.dialect import CompileContext, Dialect
 from krm_fn.config.dialects import DIALECTS, DialectEntry
 from krm_fn.config.fields import Section
-from krm_fn.config.options import Options
+from krm_fn.config.options import Options, PodTemplates
 from krm_fn.config.sources import Stage
 from krm_fn.run.knowledge import Knowledge
 from krm_fn.system import progress
@@ -97,6 +97,7 @@ def compile_rules(
             lint,
             options.base,
             complete,
+            has_templates_as_pods=options.pod_templates is not PodTemplates.IGNORE,
             is_last=len(stages) == 1,
         )
         if shared is not None:

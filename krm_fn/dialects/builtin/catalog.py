@@ -99,8 +99,13 @@ def plugins(
     enabled: Container[str],
     configurations: Mapping[str, Configuration],
     ledger: Ledger | None = None,
+    *,
+    counts_pods: bool = False,
 ) -> Iterator[BuiltIn]:
-    """The plugins that are enabled, in the order in which the server calls them."""
+    """The plugins that are enabled, in the order in which the server calls them.
+
+    `counts_pods`: quotas count the Pods of workloads, whose templates are admitted as Pods.
+    """
     plain = {plugin.name: plugin for plugin in _PLAIN}
     for name in NAMES:
         configuration = configurations.get(name) or {}
@@ -111,6 +116,5 @@ def plugins(
         elif name in _CONFIGURED:
             yield _CONFIGURED[name](configuration)
         elif name == ResourceQuota.name:
-            yield ResourceQuota(
-                map(Limited.of, configuration.get("limitedResources") or ()), ledger
-            )
+            limited = map(Limited.of, configuration.get("limitedResources") or ())
+            yield ResourceQuota(limited, ledger, counts_pods=counts_pods)

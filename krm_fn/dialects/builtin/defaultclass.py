@@ -43,7 +43,8 @@ class DefaultStorageClass(BuiltIn):
         field, annotation = "storageClassName", BETA_STORAGE_CLASS
         if not _lacks_class(request, field, annotation):
             return Response()
-        return _with_class(self, request, field, default_storage_class(listers))
+        default = _default(listers, STORAGE_CLASS, DEFAULT_STORAGE_CLASS)
+        return _with_class(self, request, field, default)
 
 
 class DefaultIngressClass(BuiltIn):
@@ -60,17 +61,21 @@ class DefaultIngressClass(BuiltIn):
         return _with_class(self, request, field, default)
 
 
-def default_storage_class(listers: Listers) -> Json | None:
-    """The default StorageClass of the cluster, as far as it is known."""
-    return _default(listers, STORAGE_CLASS, DEFAULT_STORAGE_CLASS)
+def with_default_class(claim: Json, listers: Listers) -> Json:
+    """A claim as it will be created, with the default class if it names none."""
+    default = _default(listers, STORAGE_CLASS, DEFAULT_STORAGE_CLASS)
+    if default is None or not _names_none(claim, "storageClassName", BETA_STORAGE_CLASS):
+        return claim
+    return with_spec(claim, {**claim["spec"], "storageClassName": name_of(default)})
 
 
 def _lacks_class(request: Request, field: str, annotation: str) -> bool:
-    return (
-        request.operation is Operation.CREATE
-        and request.object["spec"].get(field) is None
-        and annotation not in annotations_of(request.object)
-    )
+    created = request.operation is Operation.CREATE
+    return created and _names_none(request.object, field, annotation)
+
+
+def _names_none(value: Json, field: str, annotation: str) -> bool:
+    return value["spec"].get(field) is None and annotation not in annotations_of(value)
 
 
 def _with_class(plugin: BuiltIn, request: Request, field: str, default: Json | None) -> Response:

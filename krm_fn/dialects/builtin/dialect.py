@@ -21,6 +21,7 @@ from krm_fn.admission import (
     Rule,
 )
 from krm_fn.admission.coverage import RuleScope
+from krm_fn.admission.quotause import QuotaUse
 from krm_fn.config.dialect import CompileContext
 from krm_fn.dialects.builtin.catalog import plugins
 from krm_fn.dialects.builtin.listers import Listers
@@ -56,10 +57,15 @@ class BuiltIns:
             return ()
         known = _Known(context)
         found: list[Plugin] = []
-        for plugin in plugins(options.enabled, options.configurations):
+        enabled = plugins(
+            options.enabled, options.configurations, counts_pods=context.has_templates_as_pods
+        )
+        for plugin in enabled:
             if type(plugin).admit is not BuiltIn.admit:
                 found.append(_Mutating(plugin, known))
-            if type(plugin).validate is not BuiltIn.validate and context.is_last:
+            if isinstance(plugin, ResourceQuota) and context.is_last:
+                found.append(_Counting(plugin, known))
+            elif type(plugin).validate is not BuiltIn.validate and context.is_last:
                 found.append(_Validating(plugin, known))
         return found
 
@@ -151,16 +157,32 @@ class _Mutating(_Adapter):
 class _Validating(_Adapter):
     """A plugin after all rules that change objects."""
 
-    def __init__(self, plugin: BuiltIn, known: _Known) -> None:
-        super().__init__(plugin, known)
-        is_last = isinstance(plugin, ResourceQuota)
-        self.phase = Phase.QUOTA if is_last else Phase.VALIDATING_BUILT_IN
+    phase = Phase.VALIDATING_BUILT_IN
 
     def admit(
         self, request: Request, cluster: Cluster, only: frozenset[str] | None = None
     ) -> Response:
         """Let the plugin refuse an object."""
         return self._answer(self.plugin.validate, request, cluster)
+
+
+class _Counting(_Validating):
+    """The plugin after everybody else, which adds up what the objects of the run use."""
+
+    phase = Phase.QUOTA
+
+    def __init__(self, plugin: ResourceQuota, known: _Known) -> None:
+        super().__init__(plugin, known)
+        self._quotas = plugin
+
+    def quota_use(self) -> Sequence[QuotaUse]:
+        """What all objects that were admitted would use, by namespace, quota and resource."""
+        return list(self._quotas.uses(self.known.listers()))
+
+    def quota_findings(self) -> Sequence[Finding]:
+        """A warning for each limit that they exceed together."""
+        ref = self.plugin.ref
+        return [use.warning(ref) for use in self.quota_use() if use.is_exceeded]
 
 
 DIALECT = BuiltIns()

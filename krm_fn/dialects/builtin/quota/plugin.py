@@ -9,12 +9,17 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from krm_fn.admission import Operation, Prefilter, Request, Response
+from krm_fn.admission.quotause import QuotaUse
 from krm_fn.dialects.builtin.amounts import Amounts, added
+from krm_fn.dialects.builtin.defaultclass import with_default_class
 from krm_fn.dialects.builtin.listers import Listers, name_of
 from krm_fn.dialects.builtin.plugin import BuiltIn, Forbidden, InternalError, object_name
-from krm_fn.dialects.builtin.quota.evaluators import Evaluator, evaluator_for
+from krm_fn.dialects.builtin.quota.evaluators import Claims, Evaluator, evaluator_for
 from krm_fn.dialects.builtin.quota.ledger import Account, Ledger, RunLedger, limits_of
 from krm_fn.dialects.builtin.quota.scopes import Scope, scope_of, scopes_of
+from krm_fn.dialects.builtin.quota.tally import Entry, Tally
+from krm_fn.dialects.builtin.quota.workloads import UNKNOWN, Replicas, claims_of, replicas_of
+from krm_fn.kube.podtemplates import has_templates
 from krm_fn.kube.quantity import ZERO, Quantity
 from krm_fn.values import Json
 from krm_fn.wire import Head
@@ -50,17 +55,30 @@ class _Share(NamedTuple):
 
 
 class ResourceQuota(BuiltIn):
-    """Compares what objects use with what the quotas of their namespace have left."""
+    """Compares what objects use with what the quotas of their namespace have left.
+
+    `counts_pods` says that templates of workloads are admitted as Pods, which then count as often
+    as their workloads ask for them.
+    """
 
     name = "ResourceQuota"
     subresources = frozenset({"", "resize"})
 
-    def __init__(self, limited: Iterable[Limited] = (), ledger: Ledger | None = None) -> None:
+    def __init__(
+        self,
+        limited: Iterable[Limited] = (),
+        ledger: Ledger | None = None,
+        *,
+        counts_pods: bool = False,
+    ) -> None:
         self._limited = tuple(limited)
         self._ledger = ledger if ledger is not None else RunLedger()
+        self._counts_pods = counts_pods
+        self._workloads: dict[Hashable, Replicas] = {}
+        self._tally = Tally()
 
     def prefilter(self, listers: Listers) -> Prefilter:
-        return _Counted(listers, bool(self._limited))
+        return _Counted(listers, bool(self._limited), self._counts_pods)
 
     def validate(self, request: Request, listers: Listers) -> Response:
         if request.is_denied:
@@ -69,6 +87,8 @@ class ResourceQuota(BuiltIn):
         quotas = listers.list(RESOURCE_QUOTA, request.namespace) if request.namespace else ()
         if not request.namespace or not (quotas or self._limited):
             return Response()
+        if self._counts_pods and has_templates(request.head.group, request.head.kind, {}):
+            self._note_workload(request, listers)
         head, plural = request.head, request.resource.plural
         evaluator = evaluator_for(head.group, head.kind, plural, listers.release)
         if evaluator is None or not evaluator.handles(request):
@@ -76,9 +96,48 @@ class ResourceQuota(BuiltIn):
         shares = self._checked(request, quotas, evaluator)
         for share in shares:
             _check_room(request, share)
-        for share in shares:
-            self._ledger.charge(share.quota, _who(request), share.usage)
+        if request.workload is None:
+            for share in shares:
+                self._ledger.charge(share.quota, _who(request), share.usage)
+        self._count(request, shares)
         return Response()
+
+    def uses(self, listers: Listers) -> Iterator[QuotaUse]:
+        """What the run would use of all quotas that are known."""
+        return self._tally.uses(listers.in_order(RESOURCE_QUOTA))
+
+    def _count(self, request: Request, shares: Sequence[_Share]) -> None:
+        """Note what the request takes, as often as its workload asks for the Pod."""
+        head = request.workload
+        if head is None:
+            label, times = f"{request.head.kind} {object_name(request.object)}", 1
+        else:
+            known = self._workloads.get(_workload(head, request.namespace))
+            if known is None and has_templates(head.group, head.kind, {}):
+                # The workload itself was refused.
+                return
+            replicas = known if known is not None else UNKNOWN
+            label, times = f"{head.kind} {head.name} ({replicas.words})", replicas.pods
+        for share in shares:
+            self._tally.add(share.quota, _who(request), Entry(share.usage, times, label))
+
+    def _note_workload(self, request: Request, listers: Listers) -> None:
+        """Note how many Pods a workload asks for, and what its claims take.
+
+        Its templates' Pods come after it.
+        """
+        replicas = replicas_of(request.head, request.object)
+        self._workloads[_workload(request.head, request.namespace)] = replicas
+        evaluator = Claims("persistentvolumeclaims", release=listers.release)
+        label = f"{request.head.kind} {object_name(request.object)} ({replicas.words})"
+        for n, claim in enumerate(claims_of(request.head, request.object)):
+            claim = with_default_class(claim, listers)
+            usage = evaluator.usage(claim)
+            for quota in listers.list(RESOURCE_QUOTA, request.namespace):
+                own = evaluator.matching(limits_of(quota))
+                if own and all(evaluator.holds(one, claim) for one in scopes_of(quota)):
+                    entry = Entry(usage, replicas.pods, label)
+                    self._tally.add(quota, (_who(request), n), entry)
 
     def _checked(
         self, request: Request, quotas: Sequence[Json], evaluator: Evaluator
@@ -142,10 +201,11 @@ class ResourceQuota(BuiltIn):
 class _Counted(Prefilter):
     """The objects that quotas are about, by what the quotas of their namespace limit."""
 
-    def __init__(self, listers: Listers, everything: bool) -> None:
+    def __init__(self, listers: Listers, everything: bool, workloads: bool) -> None:
         super().__init__(())
         self._listers = listers
         self._everything = everything
+        self._workloads = workloads
         self._known: dict[tuple[str, str, str], bool] = {}
 
     def wants(self, head: Head, namespace: str) -> bool:
@@ -160,6 +220,8 @@ class _Counted(Prefilter):
         quotas = self._listers.list(RESOURCE_QUOTA, namespace)
         if not quotas:
             return False
+        if self._workloads and has_templates(head.group, head.kind, {}):
+            return True
         resource = self._listers.resource_for(head)
         evaluator = evaluator_for(head.group, head.kind, resource, self._listers.release)
         if evaluator is None:
@@ -167,9 +229,15 @@ class _Counted(Prefilter):
         return bool(evaluator.matching([name for quota in quotas for name in limits_of(quota)]))
 
 
+def _workload(head: Head, namespace: str) -> Hashable:
+    return head.group, head.kind, namespace, head.name
+
+
 def _who(request: Request) -> Hashable:
     head = request.head
-    return head.group, head.kind, request.namespace, object_name(request.object)
+    own = head.group, head.kind, request.namespace, object_name(request.object)
+    workload = request.workload
+    return own if workload is None else (own, _workload(workload, request.namespace))
 
 
 def _check_given(request: Request, quota: Json, missing: Mapping[str, set[str]]) -> None:
@@ -217,11 +285,14 @@ def _check_room(request: Request, share: _Share) -> None:
     total = added(used, share.usage)
     exceeded = sorted(name for name in share.usage if total[name].is_more_than(hard[name]))
     if exceeded:
-        raise Forbidden(
-            request,
+        detail = (
             f"exceeded quota: {name_of(share.quota)}, requested: {_listed(share.usage, exceeded)}, "
-            f"used: {_listed(used, exceeded)}, limited: {_listed(hard, exceeded)}",
+            f"used: {_listed(used, exceeded)}, limited: {_listed(hard, exceeded)}"
         )
+        raise Forbidden(request, detail if share.account.known else f"{detail}; {_ONLY_HERE}")
+
+
+_ONLY_HERE: Final = "used is what this run has admitted, and the cluster may hold more"
 
 
 def _listed(quantities: Amounts, names: Iterable[str]) -> str:

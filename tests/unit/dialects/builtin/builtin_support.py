@@ -4,16 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
+import yaml
+
 from krm_fn.admission import Cluster, Operation, Request
-from krm_fn.config.options import COMPLETABLE
+from krm_fn.config.options import COMPLETABLE, from_document
 from krm_fn.dialects.builtin.listers import Listers
 from krm_fn.kube.schema import Schemas
 from krm_fn.kube.served import Served
+from krm_fn.report.model import Report
+from krm_fn.run.admit import admit, stages_of
 from krm_fn.values import Json
-from krm_fn.wire import Head
+from krm_fn.wire import Head, Stream, read_stream
 
 RELEASE = (1, 36)
 SERVED = Served(Schemas("1.36"))
+TOLERANT = """\
+apiVersion: api.kubemod.io/v1beta1
+kind: ModRule
+metadata: {name: tolerant, namespace: team}
+spec:
+  type: Patch
+  match:
+  - {select: $.kind, matchValue: Pod}
+  - {select: '$.spec.tolerations[*].key', matchValue: node.kubernetes.io/not-ready}
+  patch:
+  - {op: add, path: /metadata/labels, value: '{seen: "yes"}'}
+"""
 
 
 def head_of(value: Json) -> Head:
@@ -65,3 +81,17 @@ def in_team(kind: str, name: str, **fields: Any) -> Json:
     """An object of the namespace of `pod`."""
     metadata = {"name": name, "namespace": "team"}
     return {"apiVersion": "v1", "kind": kind, "metadata": metadata, **fields}
+
+
+def stream_of(*objects: Json) -> Stream:
+    return read_stream("---\n".join(yaml.safe_dump(one) for one in objects).encode())
+
+
+def run(*objects: Json, rule: str = TOLERANT, **spec: Any) -> tuple[Report, Stream]:
+    """A run of these objects with a rule, and members of the Admission's specification."""
+    document: Json = {"apiVersion": "krm-fn.dev/v1alpha1", "kind": "Admission", "spec": spec}
+    if rule:
+        document["spec"]["rules"] = [{"inline": rule}]
+    stream = stream_of(*objects)
+    options = from_document(document, "test")
+    return admit([stream], stages_of(options, [stream])), stream

@@ -30,7 +30,8 @@ def test_without_a_status_the_run_counts_what_it_has_admitted() -> None:
     assert [refusal(plugin, pod(name), limited) for name in ("a", "b", "c")] == [
         "",
         "",
-        "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2",
+        "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2; "
+        "used is what this run has admitted, and the cluster may hold more",
     ]
 
 

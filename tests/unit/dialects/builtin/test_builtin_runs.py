@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from builtin_support import run, stream_of
 
 from krm_fn.config.options import Options, from_document
 from krm_fn.errors import ConfigError
@@ -14,7 +15,7 @@ from krm_fn.report.results import results
 from krm_fn.run.admit import admit, stages_of
 from krm_fn.run.caller import Caller
 from krm_fn.values import Json
-from krm_fn.wire import Stream, read_stream
+from krm_fn.wire import Stream
 
 NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
 LIMIT_RANGE: Json = {
@@ -39,37 +40,11 @@ DEPLOYMENT: Json = {
         "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [LARGE]}},
     },
 }
-TOLERANT = """\
-apiVersion: api.kubemod.io/v1beta1
-kind: ModRule
-metadata: {name: tolerant, namespace: team}
-spec:
-  type: Patch
-  match:
-  - {select: $.kind, matchValue: Pod}
-  - {select: '$.spec.tolerations[*].key', matchValue: node.kubernetes.io/not-ready}
-  patch:
-  - {op: add, path: /metadata/labels, value: '{seen: "yes"}'}
-"""
 
 
 def labelled(**labels: str) -> Json:
     keyed = {f"pod-security.kubernetes.io/{mode}": level for mode, level in labels.items()}
     return {**NAMESPACE, "metadata": {"name": "team", "labels": keyed}}
-
-
-def stream_of(*objects: Json) -> Stream:
-    return read_stream("---\n".join(yaml.safe_dump(one) for one in objects).encode())
-
-
-def run(*objects: Json, rule: str = TOLERANT, **spec: Any) -> tuple[Report, Stream]:
-    """A run of these objects with a rule, and members of the Admission's specification."""
-    document: Json = {"apiVersion": "krm-fn.dev/v1alpha1", "kind": "Admission", "spec": spec}
-    if rule:
-        document["spec"]["rules"] = [{"inline": rule}]
-    stream = stream_of(*objects)
-    options = from_document(document, "test")
-    return admit([stream], stages_of(options, [stream])), stream
 
 
 def messages(report: Report, severity: str = "") -> list[str]:
