@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.lang.go.values import GoInt
-from krm_fn.lang.gotemplate import Pointer, Sources, parse, sprig
+from krm_fn.lang.gotemplate import Pointer, RenderSources, parse, sprig
 from krm_fn.lang.gotemplate.functions import BUILTINS
 
 CONTEXT = {
@@ -34,7 +34,7 @@ ARGUMENTS = """
     `https://u@h:1/%41?q#f` `-----BEGIN` `AAAA` (now) (semver`1.2`).IncMajor (now).Month
     (toDate`2006``2024`) (int64(9)) (now).Nope
 """
-SOURCES = (Sources(), Sources(datetime(2024, 5, 6), "seed"))
+SOURCES = (RenderSources(), RenderSources(datetime(2024, 5, 6), "seed"))
 PIECES = st.sampled_from(WORDS.split())
 ATOMS = st.sampled_from(ARGUMENTS.split())
 NAMES = st.sampled_from(sorted(sprig.NAMES | set(BUILTINS)))
@@ -54,7 +54,9 @@ TEMPLATES = st.one_of(
 
 @bounded(600)
 @given(TEMPLATES, st.sampled_from(SOURCES))
-def test_no_template_raises_anything_but_the_documented_errors(text: str, sources: Sources) -> None:
+def test_no_template_raises_anything_but_the_documented_errors(
+    text: str, sources: RenderSources
+) -> None:
     with contextlib.suppress(CompileError, EvaluationError):
         assert isinstance(parse(text, "fuzz").render(CONTEXT, sources), str)
 

@@ -11,7 +11,9 @@ from typing import Any
 
 from krm_fn.dialects.modrule.chance import Draw
 from krm_fn.lang import gotemplate
-from krm_fn.lang.gotemplate import GoInt, Pointer, Sources, Struct
+from krm_fn.lang.gotemplate import GoInt, Pointer, RenderSources, Struct
+
+_HINTS = ("set modRules.clock", "set modRules.seed")
 
 
 class GoText:
@@ -35,4 +37,4 @@ class GoText:
                 for part in variables["select_key_parts"]
             ]
             fields["SelectedItem"] = variables["selected_item"]
-        return self._template.render(Struct(fields), Sources(*draw()))
+        return self._template.render(Struct(fields), RenderSources(*draw(), *_HINTS))

@@ -362,11 +362,6 @@ _NAMES: Final = {
 _TARGET: Final = "'*structpb.Value'"
 
 
-def to_json(value: Any, live: Iterable[Any] = ()) -> Any:
-    """A CEL value as JSON, as the API server converts it; raises EvaluationError."""
-    return _to_json(value, _Converter(live, ()))
-
-
 def _to_json(value: Any, converter: _Converter) -> Any:
     kind = type(value)
     if kind is list or kind is dict:

@@ -9,6 +9,5 @@ Source: the served form's specification; vectors in tests/conformance/served.
 from __future__ import annotations
 
 from krm_fn.kube.served.serve import Form, Served
-from krm_fn.kube.served.strict import StrictFinding
 
-__all__ = ["Form", "Served", "StrictFinding"]
+__all__ = ["Form", "Served"]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NoReturn, Protocol
+from typing import Any, Final, Protocol
 
 from krm_fn.errors import EvaluationError
 from krm_fn.lang.cel import types as t
@@ -32,11 +32,6 @@ RANGE_MOST: Final = 1_000_000
 """Elements that lists.range makes at most."""
 
 NO_OVERLOAD: Final = "no such overload"
-
-
-def fail(message: str) -> NoReturn:
-    """Raise an EvaluationError."""
-    raise EvaluationError(message)
 
 
 def no_overload() -> EvaluationError:

@@ -22,25 +22,23 @@ from krm_fn.lang.go.values import GoInt, from_bytes, to_bytes
 from krm_fn.lang.gotemplate.functions import BUILTINS
 from krm_fn.lang.gotemplate.nodes import Program, Text
 from krm_fn.lang.gotemplate.parser import parse_program
-from krm_fn.lang.gotemplate.sources import Sources
+from krm_fn.lang.gotemplate.sources import RenderSources
 from krm_fn.lang.gotemplate.state import State
 from krm_fn.lang.gotemplate.values import Function, Pointer, Struct
 
 __all__ = [
-    "Functions",
     "GoInt",
     "Pointer",
-    "Sources",
+    "RenderSources",
     "Struct",
     "Template",
-    "default_functions",
     "parse",
 ]
 
 Functions = Callable[[str], Function]
 """A function by its name; raises KeyError with the reason as its text where there is none."""
 
-_NO_SOURCES: Final = Sources()
+_NO_SOURCES: Final = RenderSources()
 
 _HELM_ONLY: Final = {
     "toYaml": "write toJson, which is YAML too",
@@ -93,7 +91,9 @@ class Template:
             parts.append(statement.text)
         return "".join(parts)
 
-    def render(self, context: Struct | Mapping[str, Any], sources: Sources = _NO_SOURCES) -> str:
+    def render(
+        self, context: Struct | Mapping[str, Any], sources: RenderSources = _NO_SOURCES
+    ) -> str:
         """The text of the template over a context, whose fields are the only ones there are.
 
         `sources` is where clock and chance come from; without one of them, a function that needs it

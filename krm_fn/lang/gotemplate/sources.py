@@ -19,15 +19,18 @@ _WORD: Final = 8
 """The bytes of which a number is drawn."""
 
 
-class Sources(NamedTuple):
+class RenderSources(NamedTuple):
     """What a render may take for the time and for random: by default nothing.
 
     `clock` is the moment that is now (UTC if it names no zone). `seed` is any text, none if empty:
-    to give two objects values of their own, put what tells them apart into it.
+    to give two objects values of their own, put what tells them apart into it. The hints are what a
+    user may do where a template needs what there is not: `set modRules.clock`.
     """
 
     clock: datetime | None = None
     seed: str = ""
+    clock_hint: str = ""
+    seed_hint: str = ""
 
 
 class Draws:
@@ -35,20 +38,20 @@ class Draws:
 
     __slots__ = ("_drawn", "_sources")
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: RenderSources) -> None:
         self._sources = sources
         self._drawn = 0
 
     def now(self) -> datetime:
         """The moment that is now; raises RefusedError without a clock."""
         if self._sources.clock is None:
-            raise RefusedError("is not deterministic at render: set modRules.clock")
+            raise _not_deterministic(self._sources.clock_hint)
         return self._sources.clock
 
     def bytes(self, count: int) -> bytes:
         """So many bytes; raises RefusedError without a seed."""
         if not self._sources.seed:
-            raise RefusedError("is not deterministic at render: set modRules.seed")
+            raise _not_deterministic(self._sources.seed_hint)
         import hashlib
 
         self._drawn += 1
@@ -74,3 +77,7 @@ class Draws:
         while len(drawn) < count:
             drawn += self.bytes(count).translate(table, left_over)
         return drawn[:count].decode("ascii")
+
+
+def _not_deterministic(hint: str) -> RefusedError:
+    return RefusedError(f"is not deterministic at render{f': {hint}' if hint else ''}")

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from krm_fn import limits
 from krm_fn.errors import EvaluationError, LimitError
 from krm_fn.lang.budget import Budget
-from krm_fn.lang.gotemplate.sources import Draws, Sources
+from krm_fn.lang.gotemplate.sources import Draws, RenderSources
 
 
 class Positioned(Protocol):
@@ -30,7 +30,9 @@ class State:
 
     __slots__ = ("budget", "depth", "draws", "name", "out", "parse_name", "size", "source", "vars")
 
-    def __init__(self, parse_name: str, source: str, budget: Budget, sources: Sources) -> None:
+    def __init__(
+        self, parse_name: str, source: str, budget: Budget, sources: RenderSources
+    ) -> None:
         self.parse_name = parse_name
         self.source = source
         self.budget = budget

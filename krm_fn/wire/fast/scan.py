@@ -79,9 +79,7 @@ _BREAKS: Final = "\x85\u2028\u2029\ufeff"
 
 def quick_scan(text: str) -> list[Document] | None:
     """What `scan` finds in the text of a ResourceList, or None where it must be asked."""
-    if "\r" in text or (
-        not text.isascii() and any(mark in text for mark in "\x85\u2028\u2029\ufeff")
-    ):
+    if "\r" in text or (not text.isascii() and any(mark in text for mark in _BREAKS)):
         return None
     opening = _ITEMS.search(text)
     first = opening and _FIRST_DASH.match(text, opening.end())

@@ -16,7 +16,7 @@ from formats import Verdict
 from krm_fn.dialects.modrule.keyparts import expand_key_parts
 from krm_fn.errors import CompileError, EvaluationError
 from krm_fn.lang.go.values import GoInt, to_bytes
-from krm_fn.lang.gotemplate import Pointer, Sources, Struct, parse
+from krm_fn.lang.gotemplate import Pointer, RenderSources, Struct, parse
 
 DECISIONS: list[tuple[Callable[[dict[str, Any]], bool], str, str]] = []
 """(condition, reason, the answer of this project: an output, or the kind of an error)."""
@@ -36,7 +36,7 @@ REFUSED = [
 ]
 """A decision: functions that never answer at render, but for the texts of wrong arguments."""
 
-SOURCES = Sources(datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC), "conformance")
+SOURCES = RenderSources(datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC), "conformance")
 
 
 def check(case: dict[str, Any]) -> Verdict:

@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn.errors import CompileError, EvaluationError, LimitError
 from krm_fn.lang.go.values import GoInt
-from krm_fn.lang.gotemplate import Pointer, Sources, Struct, parse
+from krm_fn.lang.gotemplate import Pointer, RenderSources, Struct, parse
 
 DOCUMENT: dict[str, Any] = {
     "name": "cart",
@@ -22,7 +22,7 @@ DOCUMENT: dict[str, Any] = {
 }
 
 
-SOURCES = Sources(datetime(2024, 5, 6), "seed")
+SOURCES = RenderSources(datetime(2024, 5, 6), "seed")
 
 
 def render(text: str, document: Any = DOCUMENT) -> str:

@@ -7,9 +7,9 @@ from datetime import datetime
 import pytest
 
 from krm_fn.errors import EvaluationError, LimitError
-from krm_fn.lang.gotemplate import Sources, parse
+from krm_fn.lang.gotemplate import RenderSources, parse
 
-SOURCES = Sources(datetime(2024, 1, 1), "seed")
+SOURCES = RenderSources(datetime(2024, 1, 1), "seed")
 
 
 def render(text: str, **context: str) -> str:
