@@ -27,15 +27,15 @@ class RuleScope(NamedTuple):
     sees: Callable[[Head, str], bool]
     """Whether it is asked about objects in this namespace."""
     unseen: Callable[[Sequence[Subject]], str]
-    """Why it sees none of the objects that it covers, and what to do."""
+    """Why it sees none of these objects, all of which it covers, and what to do."""
     why: str
     """Why it does not cover the other objects: `it is about Pods`."""
     kinds: frozenset[str] | None = None
     """The kinds that it is about, where these are pinned."""
     operations: frozenset[str] = frozenset()
     """The operations that it applies on; empty is any."""
-    remedy: str = ""
-    """What lets it see objects of other kinds, where something does."""
+    remedy: Callable[[Sequence[Subject]], str] | None = None
+    """What lets it see some of these objects, of kinds that it does not cover; "" for nothing."""
     suspicious: bool = False
     """Whether a run in which all rules are about other kinds is likely a mistake: resource rules,
     in which groups, versions and plurals must fit."""
@@ -65,19 +65,34 @@ def coverage(
     operations: Set[Operation],
     templates: Templates,
 ) -> list[Finding]:
-    """A finding for each rule that matched none of the objects, if there are any.
+    """What there is to say of rules that matched none of the objects, if there are any.
 
-    `operations` are those that objects were admitted as.
+    A finding for each rule, but one for all rules of which the same warning is told. `operations`
+    are those that objects were admitted as.
     """
     if not subjects:
         return []
     scopes = list(scopes)
     idle = not matched and not any(map(partial(_sees_any, subjects), scopes))
-    return [
+    found = [
         _finding(scope, subjects, operations, templates, idle=idle)
         for scope in scopes
         if scope.ref not in matched
     ]
+    return _together(found)
+
+
+def _together(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings with one warning for all rules that it is about."""
+    kept: list[Finding] = []
+    warnings: dict[str, int] = {}
+    for finding in findings:
+        n = warnings.setdefault(finding.message, len(kept))
+        if finding.cause is Cause.WARNING and n < len(kept):
+            kept[n] = kept[n]._replace(rules=(*kept[n].rules, *finding.rules))
+        else:
+            kept.append(finding)
+    return kept
 
 
 def _sees_any(subjects: Sequence[Subject], scope: RuleScope) -> bool:
@@ -99,7 +114,7 @@ def _finding(
     if not covered:
         return _not_about(scope, subjects, templates, idle=idle)
     if not any(scope.sees(subject.head, subject.namespace) for subject in covered):
-        return _about(scope, Cause.WARNING, scope.unseen(subjects))
+        return _about(scope, Cause.WARNING, scope.unseen(covered))
     if scope.operations and operations and scope.operations.isdisjoint(operations):
         message = (
             f"applies on {' and '.join(sorted(scope.operations))} only, and the objects are "
@@ -140,8 +155,9 @@ def _not_about(
     none = f"concerns none of the {len(subjects)} objects"
     one = "does not concern the object"
     message = f"{one if len(subjects) == 1 else none} here ({named}): {scope.why}"
-    if scope.remedy:
-        return _about(scope, Cause.WARNING, f"{message}; {scope.remedy}")
+    remedy = scope.remedy(subjects) if scope.remedy is not None else ""
+    if remedy:
+        return _about(scope, Cause.WARNING, f"{message}; {remedy}")
     return _about(scope, Cause.WARNING if idle and scope.suspicious else Cause.NOTE, message)
 
 

@@ -36,7 +36,7 @@ def counts(report: Report) -> list[str]:
 
 def unmatched(report: Report) -> list[str]:
     """How many rules matched no object, if any: one line."""
-    number = len(report.unmatched)
+    number = sum(len(finding.rules) for finding in report.unmatched)
     if not number:
         return []
     rules = "the rule" if report.rules == 1 else f"{number} of {report.rules} rules"

@@ -154,12 +154,9 @@ class KubeMod:
         rule = entry.rule
         kinds = entry.kinds
         if kinds is None:
-            why = "KubeMod's webhook is called for other kinds"
+            why = "KubeMod's webhook is not called for such kinds"
         else:
             why = f"it matches {' and '.join(sorted(kinds))} only"
-        remedy = ""
-        if not self.scope.target_resources and (kinds is None or kinds.isdisjoint(TARGET_KINDS)):
-            remedy = "modRules.targetResources adds the plurals of further kinds"
         return RuleScope(
             rule.ref,
             lambda head: self._covers(entry, head),
@@ -171,7 +168,23 @@ class KubeMod:
             why,
             kinds,
             frozenset(rule.spec.admission_operations),
-            remedy,
+            lambda subjects: self._beyond(entry, subjects),
+        )
+
+    def _beyond(self, entry: _Index, subjects: Sequence[Subject]) -> str:
+        """What has KubeMod's webhook called for the objects that a rule may match, if it is not."""
+        left = [
+            subject.resource.plural
+            for subject in subjects
+            if entry.may_match(subject.head)
+            and not self.scope.is_target(subject.head.kind, subject.resource)
+        ]
+        if not left:
+            return ""
+        plurals = ", ".join(dict.fromkeys(left))
+        return (
+            "KubeMod's webhook is called for 21 resources, and these are others: "
+            f"modRules.targetResources: [{plurals}] adds them"
         )
 
     def _covers(self, entry: _Index, head: Head) -> bool:
@@ -184,11 +197,9 @@ class KubeMod:
         home = rule.ref.namespace or f"no namespace: taken as {scope.default_namespace}"
         system = scope.cluster_rules_namespace
         spaces = {request_namespace(subject.head, subject.namespace) for subject in subjects}
-        if spaces <= scope.ignored_namespaces:
-            remedy = (
-                f"KubeMod's webhook ignores {' and '.join(sorted(scope.ignored_namespaces))} "
-                "(modRules.ignoredNamespaces)."
-            )
+        if any(scope.sees(rule, space) for space in spaces):
+            ignored = " and ".join(sorted(spaces & scope.ignored_namespaces))
+            remedy = f"KubeMod's webhook ignores {ignored} (modRules.ignoredNamespaces)."
         elif not scope.is_cluster_rule(rule):
             remedy = (
                 "Set metadata.namespace or context.defaultNamespace, or targetNamespaceRegex in "
@@ -202,8 +213,9 @@ class KubeMod:
                 "only; set it (.* for all)."
             )
         where = there(subjects)
+        head = subjects[0].head
         none = f"saw none of the {len(subjects)} objects"
-        seen = "did not see the object" if len(subjects) == 1 else none
+        seen = f"did not see {head.kind} {head.name}" if len(subjects) == 1 else none
         return f"ModRule {rule.ref.name} ({home}) {seen}{f'; {where}' if where else ''}. {remedy}"
 
     # ---------------------------------------------------------------------------- small parts

@@ -94,10 +94,16 @@ def test_without_objects_nothing_is_said() -> None:
             "does not concern the object here (Pod): it matches Secret only",
         ),
         (
-            scope(remedy="add it to x"),
+            scope(remedy=lambda subjects: "add it to x"),
             [subject("Pod")],
             Cause.WARNING,
             "does not concern the object here (Pod): it matches Secret only; add it to x",
+        ),
+        (
+            scope(remedy=lambda subjects: ""),
+            [subject("Pod")],
+            Cause.NOTE,
+            "does not concern the object here (Pod): it matches Secret only",
         ),
         (
             scope("ReplicaSet", kinds=frozenset({"ReplicaSet"})),
@@ -112,6 +118,24 @@ def test_a_rule_says_why_it_matched_nothing(
     rule: RuleScope, subjects: list[Subject], cause: Cause, message: str
 ) -> None:
     assert reported(rule, subjects) == [(cause, message)]
+
+
+def test_only_objects_that_a_rule_is_about_count_as_not_seen() -> None:
+    ((_, message),) = reported(scope(namespace="shop"), [subject("Secret"), subject("Pod", "api")])
+    assert message == "is in shop; it is in web"
+
+
+def test_one_warning_is_told_for_all_rules_that_it_is_about() -> None:
+    templates = Templates([(subject("Deployment").head, subject("Pod"))], REMEDY)
+    rules = [scope_of_pods(ref, None) for ref in (RULE, OTHER)]
+    found = coverage(rules, [subject("Deployment")], frozenset(), {Operation.CREATE}, templates)
+    assert [finding.rules for finding in found] == [(RULE, OTHER)]
+
+
+def test_notes_are_told_for_each_rule() -> None:
+    rules = [scope(), scope()._replace(ref=OTHER)]
+    found = coverage(rules, [subject("Pod")], frozenset(), {Operation.CREATE}, NONE)
+    assert [finding.rules for finding in found] == [(RULE,), (OTHER,)]
 
 
 def test_among_rules_that_concern_objects_one_that_does_not_is_no_mistake() -> None:

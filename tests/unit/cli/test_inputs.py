@@ -296,3 +296,142 @@ def test_on_a_terminal_it_says_that_it_reads_standard_input() -> None:
     assert process.wait(timeout=60) == 0
     assert first == "reading manifests from standard input, up to Ctrl-D; -f names files instead\n"
     assert rest == f"{ONE}\n"
+
+
+# ------------------------------------------------------------------------------- no false green
+
+
+PODS_ONLY = """\
+apiVersion: api.kubemod.io/v1beta1
+kind: ModRule
+metadata: {name: pods}
+spec:
+  type: Reject
+  rejectMessage: not here
+  match:
+  - {select: $.kind, matchValue: Pod}
+---
+apiVersion: apps.kruise.io/v1beta1
+kind: SidecarSet
+metadata: {name: logs}
+spec:
+  selector: {matchLabels: {app: web}}
+  containers: [{name: log, image: log:1}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: images}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], resources: [pods], operations: [CREATE]}
+  validations: [{expression: "true"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: images}
+spec: {policyName: images, validationActions: [Deny]}
+"""
+LEFT = (
+    "matches Pods only, and templates of Pods stay as they are (1: Deployment web); "
+    "--pod-templates mutate or preview admits them as Pods"
+)
+
+
+def test_rules_for_pods_alone_are_one_warning_where_only_templates_are_there() -> None:
+    write("rules.yaml", PODS_ONLY)
+    status, lines = check("-f", "k8s")
+    assert status == 0
+    (line,) = (line for line in lines if "matches Pods only" in line)
+    assert line.startswith(f"warning: {LEFT} (")
+    for name in ("ModRule pods", "SidecarSet logs", "ValidatingAdmissionPolicy images"):
+        assert name in line
+    assert check("-f", "k8s", "--fail-on", "warning")[0] == 1
+
+
+CERTIFICATE = "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: c}\n"
+
+
+@pytest.mark.parametrize(
+    ("rule", "manifest", "severity", "told"),
+    [
+        pytest.param(
+            RULE.replace("Deployment, ConfigMap", "Certificate"),
+            CERTIFICATE,
+            "warning",
+            "does not concern the object here (Certificate): it matches Certificate only; "
+            "KubeMod's webhook is called for 21 resources, and these are others: "
+            "modRules.targetResources: [certificates] adds them",
+            id="a kind beyond KubeMod's 21",
+        ),
+        pytest.param(
+            RULE.replace("name: label", "name: label, namespace: kube-system"),
+            WEB.replace("name: web", "name: web, namespace: kube-system"),
+            "warning",
+            "did not see Deployment web; it is in kube-system. KubeMod's webhook ignores "
+            "kube-system (modRules.ignoredNamespaces).",
+            id="an ignored namespace",
+        ),
+        pytest.param(
+            RULE.replace("name: label", "name: label, namespace: shop"),
+            WEB,
+            "warning",
+            "did not see Deployment web; it is in default. Set metadata.namespace or "
+            "context.defaultNamespace, or targetNamespaceRegex in kubemod-system.",
+            id="another namespace",
+        ),
+        pytest.param(
+            RULE.replace("  match:", "  admissionOperations: [UPDATE]\n  match:"),
+            WEB,
+            "warning",
+            "applies on UPDATE only, and the objects are admitted as CREATE (context.operation)",
+            id="another operation",
+        ),
+        pytest.param(
+            RULE.replace("  patch:", "  - {select: $.spec.paused}\n  patch:"),
+            WEB,
+            "info",
+            "did not match the object that it was asked about; krm-fn explain --rule label says "
+            "why",
+            id="a match item that selected nothing",
+        ),
+        pytest.param(
+            RULE.replace("Deployment, ConfigMap", "Service"),
+            WEB,
+            "info",
+            "does not concern the object here (Deployment): it matches Service only",
+            id="another kind",
+        ),
+    ],
+)
+def test_a_rule_that_matched_nothing_says_why(
+    rule: str, manifest: str, severity: str, told: str
+) -> None:
+    write("rules.yaml", rule)
+    write("k8s/web.yaml", manifest)
+    status, lines = check("-f", "k8s", "-v")
+    assert status == 0
+    (line,) = (line for line in lines if told in line)
+    assert line.startswith(f"{severity}:")
+    told_once = check("-f", "k8s")[1]
+    assert any(told in line for line in told_once) == (severity == "warning")
+    if severity == "info":
+        assert (
+            "the rule matched no object here; -v lists them, and 'krm-fn explain' says why"
+            in told_once
+        )
+    assert told in run("lint", "rules.yaml", "-f", "k8s").stdout
+
+
+def test_many_rules_that_matched_nothing_are_one_line() -> None:
+    rules = [
+        RULE.replace("label", f"r{n}").replace("Deployment, ConfigMap", "Service") for n in range(9)
+    ]
+    write("rules.yaml", "---\n".join([RULE, *rules]))
+    assert check("-f", "k8s") == (
+        0,
+        [
+            "9 of 10 rules matched no object here; -v lists them, and 'krm-fn explain' says why",
+            ONE.replace("1 rule", "10 rules"),
+        ],
+    )

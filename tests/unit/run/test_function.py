@@ -217,7 +217,7 @@ def test_a_rule_that_never_had_a_candidate_says_so_once() -> None:
     done = function(with_config(LABEL.replace(", namespace: web", "")))
     assert done.status == 0
     assert (
-        "ModRule label (no namespace: taken as default) saw none of the 2 objects; they are in "
+        "ModRule label (no namespace: taken as default) did not see ConfigMap a; it is in "
         "web. Set metadata.namespace or context.defaultNamespace, or targetNamespaceRegex in "
         "kubemod-system."
     ) in done.stderr

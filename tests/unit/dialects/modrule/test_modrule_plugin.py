@@ -330,7 +330,7 @@ def test_a_rule_that_no_object_could_meet_says_so(rule: str, message: str) -> No
 def test_a_cluster_rule_without_a_regex_says_what_it_needs_to_see_namespaced_objects() -> None:
     (finding,) = reported(kubemod(CLUSTER_COLOR), SUBJECTS[:1])
     assert finding.message == (
-        "ModRule r (kubemod-system) did not see the object; it is in web. Without "
+        "ModRule r (kubemod-system) did not see ConfigMap a; it is in web. Without "
         "targetNamespaceRegex a rule in kubemod-system sees cluster-scoped objects only; set it "
         "(.* for all)."
     )
