@@ -17,6 +17,7 @@ from typing import Final, NoReturn
 from krm_fn.errors import KrmFnError, OutputError
 from krm_fn.system.streams import (
     ReaderGoneError,
+    end_process,
     end_without_reader,
     open_standard_streams,
     read_stdin,
@@ -51,18 +52,14 @@ def main() -> None:
 def entry() -> NoReturn:
     """The program as a process: `main`, and an end without taking the interpreter apart.
 
-    That would free every object of the run one by one, which takes longer than a small run. What
-    is to be written is written by then.
+    That would free every object of the run one by one, which takes longer than a small run.
     """
     status: object = 0
     try:
         main()
     except SystemExit as end:
         status = end.code
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            stream.flush()
-    os._exit(status if isinstance(status, int) else 0)
+    end_process(status if isinstance(status, int) else 0)
 
 
 def _main() -> int:
