@@ -93,41 +93,41 @@ class JsonStream(Stream):
         for n, element in enumerate(self._elements(items[1])):
             self.collect(element, f"items[{n}]")
 
-    def _elements(self, found: jsontext.JsonValue) -> list[jsontext.JsonValue]:
+    def _elements(self, outline: jsontext.JsonValue) -> list[jsontext.JsonValue]:
         """The elements of a list of objects."""
-        elements = list(jsontext.elements(self.text, found.start))
-        self._lists.append((found, elements))
+        elements = list(jsontext.elements(self.text, outline.start))
+        self._lists.append((outline, elements))
         return elements
 
-    def _shape(self, found: jsontext.JsonValue) -> tuple[str, int]:
-        return _json_shape(found.value), self._line(found.start)
+    def _shape(self, outline: jsontext.JsonValue) -> tuple[str, int]:
+        return _json_shape(outline.value), self._line(outline.start)
 
-    def _head(self, found: jsontext.JsonValue) -> Head:
-        check_keys(found.value, self._line(found.start))
-        return head_of(found.value)
+    def _head(self, outline: jsontext.JsonValue) -> Head:
+        check_keys(outline.value, self._line(outline.start))
+        return head_of(outline.value)
 
-    def _value(self, found: jsontext.JsonValue) -> Json:
-        value: Json = found.value
+    def _value(self, outline: jsontext.JsonValue) -> Json:
+        value: Json = outline.value
         return value
 
     def _items(
-        self, found: jsontext.JsonValue, place: str
+        self, outline: jsontext.JsonValue, place: str
     ) -> tuple[str, int, Sequence[jsontext.JsonValue]]:
-        if "items" not in found.value:
+        if "items" not in outline.value:
             return "", 0, ()
-        shape = _json_shape(found.value["items"])
+        shape = _json_shape(outline.value["items"])
         items = next(
-            value for key, _, value in jsontext.members(self.text, found.start) if key == "items"
+            value for key, _, value in jsontext.members(self.text, outline.start) if key == "items"
         )
         elements = self._elements(items) if shape == "list" else ()
         return shape, self._line(items.start), elements
 
     def load(self, item: Item) -> Json:
-        return self._value(item.found)
+        return self._value(item.outline)
 
     def load_as(self, item: Item, reading: Reading) -> Json:
         del reading  # JSON has no plain words
-        return self._value(item.found)
+        return self._value(item.outline)
 
     def comments_of(self, item: Item) -> dict[Path, Comments]:
         return {}
@@ -141,7 +141,7 @@ class JsonStream(Stream):
         """Nothing to prepare: what was decoded of the object is kept."""
 
     def line_of(self, item: Item, path: Path) -> int:
-        start: int = item.found.start
+        start: int = item.outline.start
         for step in path:
             reached = self._member(start, step)
             if reached is None:
@@ -169,18 +169,18 @@ class JsonStream(Stream):
         done: list[tuple[int, int]] = []
         """What is written anew or left out as a whole, in order: nothing in it is edited."""
         for item in self.items:
-            found = item.found
-            if done and found.start < done[-1][1]:
+            outline = item.outline
+            if done and outline.start < done[-1][1]:
                 continue
             if item.dropped:
-                done.append((found.start, found.end))
+                done.append((outline.start, outline.end))
             elif item.replaced is not None:
-                old = replace(found, value=omitting(item.original, item.inherited))
+                old = replace(outline, value=omitting(item.original, item.inherited))
                 body = jsontext.rewrite(self.text, old, item.written(item.replaced))
-                edits.append((found.start, found.end, body))
-                done.append((found.start, found.end))
+                edits.append((outline.start, outline.end, body))
+                done.append((outline.start, outline.end))
         ends = [end for _, end in done]
-        dropped = {item.found.start for item in self.items if item.dropped}
+        dropped = {item.outline.start for item in self.items if item.dropped}
         for siblings, elements in self._lists if dropped else ():
             n = bisect_right(ends, siblings.start)
             if n == len(done) or siblings.start < done[n][0]:
@@ -194,12 +194,12 @@ class JsonStream(Stream):
     @staticmethod
     def _drop(siblings: list[jsontext.JsonValue], dropped: set[int]) -> list[TextEdit]:
         """Take out those that start at these places."""
-        gone = [n for n, found in enumerate(siblings) if found.start in dropped]
+        gone = [n for n, outline in enumerate(siblings) if outline.start in dropped]
         if not gone:
             return []
         if len(gone) == len(siblings):
             return [(siblings[0].start, siblings[-1].end, "")]
-        return without([(found.start, found.end) for found in siblings], gone)
+        return without([(outline.start, outline.end) for outline in siblings], gone)
 
     def _add(self) -> list[TextEdit]:
         if not self.added:
@@ -223,7 +223,7 @@ class JsonStream(Stream):
 
     def _dropped(self) -> set[int]:
         """Where the dropped objects start."""
-        return {item.found.start for item in self.items if item.dropped}
+        return {item.outline.start for item in self.items if item.dropped}
 
     def _member_layout(self, root: jsontext.JsonValue) -> jsontext.JsonLayout:
         layout = jsontext.layout_of(self.text, root)

@@ -51,8 +51,8 @@ class Head:
 
 
 @dataclass(slots=True)
-class Found:
-    """A node: its span in the text (as `krm_fn.wire.compose.Node`), its line, what it is."""
+class Outline:
+    """A node without its values: its span (as in `krm_fn.wire.compose.Node`), line, what it is."""
 
     start: int
     end: int
@@ -63,9 +63,9 @@ class Found:
     head: Head = Head()
     entries: dict[str, Entry] = field(default_factory=dict)
     """The members of a document's root."""
-    items: Found | None = None
+    items: Outline | None = None
     """The member called `items`, where it is a list."""
-    children: list[Found] = field(default_factory=list)
+    children: list[Outline] = field(default_factory=list)
     """The elements of a list called `items`."""
     after_key: int = 0
     """Of a list called `items`: where its key ends."""
@@ -92,7 +92,7 @@ class Entry:
     """A member of a map: where its key starts, and its value."""
 
     start: int
-    value: Found
+    value: Outline
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ class Document:
 
     start: int
     end: int
-    root: Found
+    root: Outline
 
 
 def scan(text: str) -> list[Document]:
@@ -137,12 +137,12 @@ class _Scanner:
         self.known: set[str] = set()
 
     def documents(self) -> list[Document]:
-        found: list[Document] = []
+        documents: list[Document] = []
         while True:
             event = self.next()
             kind = type(event)
             if kind is yaml.StreamEndEvent:
-                return found
+                return documents
             if kind is not yaml.DocumentStartEvent:
                 continue
             check_version(event)
@@ -151,38 +151,38 @@ class _Scanner:
             root = self._object(self.next(), 0)
             end = self.next().end_mark.index
             if root.shape != "null":
-                found.append(Document(start, end, root))
+                documents.append(Document(start, end, root))
 
-    def _object(self, event: Any, depth: int) -> Found:
+    def _object(self, event: Any, depth: int) -> Outline:
         """Note a node that may be an object, and the objects in its list `items`."""
         around = self.anchors, self.aliases
         self.anchors, self.aliases = set(), set()
         self._note(event)
         kind = type(event)
         mark = event.start_mark
-        found = Found(mark.index, event.end_mark.index, mark.line + 1, "alias")
+        outline = Outline(mark.index, event.end_mark.index, mark.line + 1, "alias")
         if kind is yaml.MappingStartEvent:
-            found.shape = "map"
-            self._mapping(event, found, depth)
+            outline.shape = "map"
+            self._mapping(event, outline, depth)
         elif kind is yaml.SequenceStartEvent:
-            found.shape = "list"
-            found.flow = bool(event.flow_style)
-            found.end = self._skip(event)
+            outline.shape = "list"
+            outline.flow = bool(event.flow_style)
+            outline.end = self._skip(event)
         elif kind is yaml.ScalarEvent:
-            found.end = self._end(event)
+            outline.end = self._end(event)
             plain = not event.style and event.tag is None
             value = resolve_go_yaml(event.value) if plain else ""
-            found.shape = _SHAPES.get(type(value), "text")
-        found.anchors, found.aliases = frozenset(self.anchors), frozenset(self.aliases)
+            outline.shape = _SHAPES.get(type(value), "text")
+        outline.anchors, outline.aliases = frozenset(self.anchors), frozenset(self.aliases)
         # What an earlier sibling has anchored is not outside of their parent. Added in place: there
         # may be as many siblings as anchors.
         around[1].update(self.aliases - around[0])
         around[0].update(self.anchors)
         self.anchors, self.aliases = around
-        return found
+        return outline
 
-    def _mapping(self, event: Any, found: Found, depth: int) -> None:
-        found.flow = bool(event.flow_style)
+    def _mapping(self, event: Any, outline: Outline, depth: int) -> None:
+        outline.flow = bool(event.flow_style)
         api_version = kind = namespace = name = ""
         seen: set[str] = set()
         while True:
@@ -191,21 +191,21 @@ class _Scanner:
                 break
             key_event = event
             key_start, key_end = event.start_mark.index, event.end_mark.index
-            key = self._key(event, found)
+            key = self._key(event, outline)
             event = self.next()
             if key in _HEAD_KEYS:
                 if key in seen:
                     raise twice(key, event.start_mark.line + 1)
                 seen.add(key)
-                found.odd |= _is_odd(event)
+                outline.odd |= _is_odd(event)
             elif key is not None and len(key) in (4, 10) and is_misspelt(key):
-                found.misspelt = found.misspelt or (key, key_event.start_mark.line + 1)
+                outline.misspelt = outline.misspelt or (key, key_event.start_mark.line + 1)
             if key == "items" and type(event) is yaml.SequenceStartEvent:
-                value = found.items = self._items(event, depth)
+                value = outline.items = self._items(event, depth)
                 value.after_key = key_end
             elif key == "metadata" and type(event) is yaml.MappingStartEvent:
                 value, namespace, name = self._metadata(event)
-                found.odd |= value.odd
+                outline.odd |= value.odd
             elif depth == 0:
                 value = self._object(event, 1)
                 if key == "apiVersion":
@@ -217,43 +217,43 @@ class _Scanner:
                     api_version = _text(event)
                 elif key == "kind":
                     kind = _text(event)
-                found.end = self._behind(key_event, event)
+                outline.end = self._behind(key_event, event)
                 continue
             if value.start == value.end:
                 at = place_of_nothing(self.text, self._end(key_event), value.start)
                 value.start = value.end = at
-            found.end = value.end
+            outline.end = value.end
             if depth == 0 and key is not None:
-                if key in found.entries:
+                if key in outline.entries:
                     raise twice(key, event.start_mark.line + 1)
-                found.entries[key] = Entry(key_start, value)
-        if found.flow:
-            found.end = event.end_mark.index
-        found.head = Head(api_version, kind, namespace, name)
+                outline.entries[key] = Entry(key_start, value)
+        if outline.flow:
+            outline.end = event.end_mark.index
+        outline.head = Head(api_version, kind, namespace, name)
 
-    def _items(self, event: Any, depth: int) -> Found:
+    def _items(self, event: Any, depth: int) -> Outline:
         if depth >= limits.LISTS:
             raise YamlError("lists of lists nest too deep", event.start_mark.line + 1)
         self._note(event)
         mark = event.start_mark
-        found = Found(mark.index, event.end_mark.index, mark.line + 1, "list")
-        found.flow = bool(event.flow_style)
+        outline = Outline(mark.index, event.end_mark.index, mark.line + 1, "list")
+        outline.flow = bool(event.flow_style)
         while True:
             event = self.next()
             if type(event) is yaml.SequenceEndEvent:
                 break
-            found.children.append(self._object(event, depth + 1))
-        if found.flow:
-            found.end = event.end_mark.index
-        elif found.children:
-            found.end = found.children[-1].end
-        return found
+            outline.children.append(self._object(event, depth + 1))
+        if outline.flow:
+            outline.end = event.end_mark.index
+        elif outline.children:
+            outline.end = outline.children[-1].end
+        return outline
 
-    def _metadata(self, event: Any) -> tuple[Found, str, str]:
+    def _metadata(self, event: Any) -> tuple[Outline, str, str]:
         self._note(event)
         mark = event.start_mark
-        found = Found(mark.index, event.end_mark.index, mark.line + 1, "map")
-        found.flow = bool(event.flow_style)
+        outline = Outline(mark.index, event.end_mark.index, mark.line + 1, "map")
+        outline.flow = bool(event.flow_style)
         namespace = name = ""
         seen: set[str] = set()
         while True:
@@ -261,31 +261,31 @@ class _Scanner:
             if type(event) is yaml.MappingEndEvent:
                 break
             key_event = event
-            key = self._key(event, found)
+            key = self._key(event, outline)
             event = self.next()
             if key in ("name", "namespace"):
                 if key in seen:
                     raise twice(key, event.start_mark.line + 1)
                 seen.add(key)
-                found.odd |= _is_odd(event)
+                outline.odd |= _is_odd(event)
             if key == "name":
                 name = _text(event)
             elif key == "namespace":
                 namespace = _text(event)
-            found.end = self._behind(key_event, event)
-        if found.flow:
-            found.end = event.end_mark.index
-        return found, namespace, name
+            outline.end = self._behind(key_event, event)
+        if outline.flow:
+            outline.end = event.end_mark.index
+        return outline, namespace, name
 
-    def _key(self, event: Any, found: Found) -> str | None:
-        """The text of a key of `found`; None where it is no scalar."""
+    def _key(self, event: Any, outline: Outline) -> str | None:
+        """The text of a key of `outline`; None where it is no scalar."""
         if type(event) is not yaml.ScalarEvent:
-            found.odd = True
+            outline.odd = True
             self._skip(event)
             return None
         self._note(event)
         if event.tag is not None or (event.value == "<<" and not event.style):
-            found.odd = True
+            outline.odd = True
         key: str = event.value
         return key
 

@@ -85,25 +85,25 @@ class Item:
         "comments",
         "doubts",
         "elements",
-        "found",
         "has_words",
         "head",
         "inherited",
         "outer",
+        "outline",
         "place",
     )
 
     def __init__(
         self,
         text: Stream,
-        found: Any,
+        outline: Any,
         head: Head,
         place: str,
         outer: Item | None = None,
         inherited: Json | None = None,
     ) -> None:
         self._text = text
-        self.found = found
+        self.outline = outline
         self.head = head
         self.place = place
         self._dropped = False
@@ -330,16 +330,16 @@ class Stream(ABC):
     def is_resource_list(self) -> bool:
         return bool(self.api_version)
 
-    def collect(self, found: Any, place: str, around: Around | None = None) -> bool:
+    def collect(self, outline: Any, place: str, around: Around | None = None) -> bool:
         """Take an object as an item, and the objects that later readers find in its `items`.
 
         `around` is what it stands in as an element. Answers whether it is an object to anybody.
         Raises YamlError for what later readers refuse.
         """
-        shape, line = self._shape(found)
+        shape, line = self._shape(outline)
         if self._tolerant and around is None and not self.is_resource_list:
-            head = self._head(found) if shape == "map" else Head()
-            if not is_object(head, lambda: self._value(found)):
+            head = self._head(outline) if shape == "map" else Head()
+            if not is_object(head, lambda: self._value(outline)):
                 self.others.append(line)
                 return False
         if shape == "alias":
@@ -348,18 +348,18 @@ class Stream(ABC):
             if around is not None and self.is_resource_list and not lists.is_plain(around.head):
                 return False
             raise YamlError(f"{place} is {a_shape(shape)}; it must be an object", line)
-        head = self._head(found)
+        head = self._head(outline)
         inherited: Json = {}
         if around is not None:
             if self.is_resource_list and not lists.counts(
-                around.head, head, lambda: type(self._value(found).get("metadata")) is dict
+                around.head, head, lambda: type(self._value(outline).get("metadata")) is dict
             ):
                 return False
             inherited = lists.inherited(around.head, head)
         if inherited:
             api_version, kind = inherited.values()
             head = Head(api_version, kind, head.namespace, head.name)
-        items, items_line, elements = self._items(found, place)
+        items, items_line, elements = self._items(outline, place)
         if items != "list":
             if items not in ("", "null") and around is None and not self.is_resource_list:
                 raise YamlError(
@@ -367,7 +367,7 @@ class Stream(ABC):
                     "a list, and this one it refuses",
                     items_line,
                 )
-            self._take(found, head, place, line, around, inherited)
+            self._take(outline, head, place, line, around, inherited)
             return True
         if around is not None and not self.is_resource_list:
             raise YamlError(
@@ -375,11 +375,11 @@ class Stream(ABC):
                 "refuses; take it out",
                 line,
             )
-        return self._collect_elements(found, head, place, line, elements, around, inherited)
+        return self._collect_elements(outline, head, place, line, elements, around, inherited)
 
     def _collect_elements(
         self,
-        found: Any,
+        outline: Any,
         head: Head,
         place: str,
         line: int,
@@ -393,7 +393,7 @@ class Stream(ABC):
         if depth >= limits.LISTS:
             raise YamlError("lists of lists nest too deep", line)
         if is_itself:
-            outer, path = self._take(found, head, place, line, around, inherited), ()
+            outer, path = self._take(outline, head, place, line, around, inherited), ()
         counted = [
             self.collect(
                 element,
@@ -403,12 +403,12 @@ class Stream(ABC):
             for n, element in enumerate(elements)
         ]
         if counted and not any(counted) and not is_itself:
-            self._take(found, head, place, line, around, inherited)
+            self._take(outline, head, place, line, around, inherited)
         return True
 
     def _take(
         self,
-        found: Any,
+        outline: Any,
         head: Head,
         place: str,
         line: int,
@@ -417,26 +417,26 @@ class Stream(ABC):
     ) -> Item:
         check_head(head, place, line)
         outer = around.item if around is not None else None
-        item = Item(self, found, head, place, outer, inherited)
+        item = Item(self, outline, head, place, outer, inherited)
         self.items.append(item)
         if around is not None and outer is not None:
             outer.elements[around.path] = item
         return item
 
     @abstractmethod
-    def _shape(self, found: Any) -> tuple[str, int]:
+    def _shape(self, outline: Any) -> tuple[str, int]:
         """What a part of the text is, and its line."""
 
     @abstractmethod
-    def _head(self, found: Any) -> Head:
+    def _head(self, outline: Any) -> Head:
         """The head of a map. Raises YamlError for a misspelt one."""
 
     @abstractmethod
-    def _value(self, found: Any) -> Json:
+    def _value(self, outline: Any) -> Json:
         """The value of a map."""
 
     @abstractmethod
-    def _items(self, found: Any, place: str) -> tuple[str, int, Sequence[Any]]:
+    def _items(self, outline: Any, place: str) -> tuple[str, int, Sequence[Any]]:
         """What the member `items` of a map is ("" where there is none), its line, its elements."""
 
     def add(self, addition: Json | Item) -> None:

@@ -29,7 +29,7 @@ from krm_fn.wire.lines import (
     next_dash,
     next_line,
 )
-from krm_fn.wire.scan import Document, Entry, Found, Head, scan
+from krm_fn.wire.scan import Document, Entry, Head, Outline, scan
 from krm_fn.wire.stream import (
     RESOURCE_LIST,
     Comment,
@@ -77,7 +77,7 @@ class YamlStream(Stream):
         self._doubts: dict[int, list[Doubt]] = {}
         """Of objects with words, by where they start: those that nothing decides."""
         self._odd_breaks = _has_odd_breaks(text)
-        self._last: tuple[Found, Composed] | None = None
+        self._last: tuple[Outline, Composed] | None = None
         """The object that was composed last."""
         self._prepared: dict[int, tuple[Any, list[TextEdit]]] = {}
         """The edits of objects by where they start, with the values that they lead to."""
@@ -129,46 +129,48 @@ class YamlStream(Stream):
         for n, child in enumerate(root.items.children):
             self.collect(child, f"items[{n}]")
 
-    def _shape(self, found: Found) -> tuple[str, int]:
-        return found.shape, found.line
+    def _shape(self, outline: Outline) -> tuple[str, int]:
+        return outline.shape, outline.line
 
-    def _items(self, found: Found, place: str) -> tuple[str, int, Sequence[Found]]:
-        if found.items is not None:
-            return "list", found.items.line, found.items.children
-        if found.odd and type(self._value(found).get("items")) is list:
+    def _items(self, outline: Outline, place: str) -> tuple[str, int, Sequence[Outline]]:
+        if outline.items is not None:
+            return "list", outline.items.line, outline.items.children
+        if outline.odd and type(self._value(outline).get("items")) is list:
             raise YamlError(
-                f"the items of {place} are an alias or merged in; write them out", found.line
+                f"the items of {place} are an alias or merged in; write them out", outline.line
             )
-        entry = found.entries.get("items")
-        return ("", found.line, ()) if entry is None else (entry.value.shape, entry.value.line, ())
+        entry = outline.entries.get("items")
+        return (
+            ("", outline.line, ()) if entry is None else (entry.value.shape, entry.value.line, ())
+        )
 
-    def _head(self, found: Found) -> Head:
+    def _head(self, outline: Outline) -> Head:
         """The head of an object; where aliases, tags or words may be part of it, by its value."""
-        if found.misspelt is not None:
-            raise misspelt(*found.misspelt)
-        if not found.odd or found.shape != "map":
-            return found.head
-        value = self._value(found)
-        check_keys(value, found.line)
+        if outline.misspelt is not None:
+            raise misspelt(*outline.misspelt)
+        if not outline.odd or outline.shape != "map":
+            return outline.head
+        value = self._value(outline)
+        check_keys(value, outline.line)
         return head_of(value)
 
-    def _document(self, found: Found) -> Document:
+    def _document(self, outline: Outline) -> Document:
         """The document that a node stands in."""
-        return self.documents[bisect_right(self._starts, found.start) - 1]
+        return self.documents[bisect_right(self._starts, outline.start) - 1]
 
     # ------------------------------------------------------------------------------- reading
 
-    def _region(self, found: Found, end: int = -1) -> Region:
-        document = self._document(found)
+    def _region(self, outline: Outline, end: int = -1) -> Region:
+        document = self._document(outline)
         context = ""
         if self.text.startswith("%", document.start):
             marker = self.text.find("\n---", document.start)
             context = self.text[document.start : marker] + "\n---\n"
         if end < 0:
-            end = found.end
-        flow = self._in_flow(document, found)
+            end = outline.end
+        flow = self._in_flow(document, outline)
         by_lines = self._compose_by_lines if self._quick else None
-        return Region(self.text, found.start, end, flow, context, by_lines)
+        return Region(self.text, outline.start, end, flow, context, by_lines)
 
     def _compose_by_lines(self, text: str) -> Composed | None:
         if self._lines is None:
@@ -177,36 +179,36 @@ class YamlStream(Stream):
             self._lines = LineReader()
         return self._lines.compose(text)
 
-    def _in_flow(self, document: Document, found: Found) -> bool:
+    def _in_flow(self, document: Document, outline: Outline) -> bool:
         """Whether the object stands in flow style, its own or that of a collection around it."""
-        if found.flow:
+        if outline.flow:
             return True
-        return found is not document.root and document.root.flow
+        return outline is not document.root and document.root.flow
 
-    def _compose(self, found: Found) -> Composed:
+    def _compose(self, outline: Outline) -> Composed:
         """An object read alone, its words decided; positions as `Region.base` says."""
-        if self._last is not None and self._last[0] is found:
+        if self._last is not None and self._last[0] is outline:
             return self._last[1]
-        composed = self._read(found)
+        composed = self._read(outline)
         if composed.words:
             root = composed.roots[0]
-            settle(root, composed.plain, self._reading(found, root.value))
-        self._last = found, composed
+            settle(root, composed.plain, self._reading(outline, root.value))
+        self._last = outline, composed
         return composed
 
-    def _read(self, found: Found) -> Composed:
+    def _read(self, outline: Outline) -> Composed:
         """An object read alone, its words as they are."""
-        region = self._region(found, found.reach)
-        line = found.line - 1 - region.context.count("\n")
+        region = self._region(outline, outline.reach)
+        line = outline.line - 1 - region.context.count("\n")
         composed = region.read(region.source(), line)
         if len(composed.roots) != 1:
-            raise YamlError("the object does not end where its document says", found.line)
-        found.settle(region.base + composed.roots[0].end)
+            raise YamlError("the object does not end where its document says", outline.line)
+        outline.settle(region.base + composed.roots[0].end)
         return composed
 
-    def _reading(self, found: Found, value: Any) -> Reading:
+    def _reading(self, outline: Outline, value: Any) -> Reading:
         """How the words of an object are read in this stream."""
-        doubts = self._doubts[found.start] = []
+        doubts = self._doubts[outline.start] = []
         if not self.is_resource_list:
             return KUBECTL
         head = value if type(value) is dict else {}
@@ -215,9 +217,9 @@ class YamlStream(Stream):
 
     def node_of(self, item: Item) -> tuple[Node, int]:
         """An object's node, and what to add to its positions to get those in the text."""
-        if self._is_in_context(item.found):
-            return self._node_in_context(item.found), 0
-        return self._compose(item.found).roots[0], self._region(item.found).base
+        if self._is_in_context(item.outline):
+            return self._node_in_context(item.outline), 0
+        return self._compose(item.outline).roots[0], self._region(item.outline).base
 
     def comments_of(self, item: Item) -> dict[Path, Comments]:
         from krm_fn.wire.comments import comments_in  # few runs look at comments
@@ -233,86 +235,86 @@ class YamlStream(Stream):
 
     def load(self, item: Item) -> Json:
         try:
-            value = self._value(item.found)
+            value = self._value(item.outline)
         except YamlError as error:
             error.at(self.name)
             raise
-        doubts = self._doubts.get(item.found.start)
+        doubts = self._doubts.get(item.outline.start)
         item.has_words = doubts is not None
         item.doubts = tuple(doubts or ())
         return value
 
     def load_as(self, item: Item, reading: Reading) -> Json:
-        found: Found = item.found
-        if self._is_in_context(found):
-            root = self._node_in_context(found)
+        outline: Outline = item.outline
+        if self._is_in_context(outline):
+            root = self._node_in_context(outline)
         else:
-            root = self._read(found).roots[0]
+            root = self._read(outline).roots[0]
         value: Json = settled(root.value, reading)
         return value
 
-    def _value(self, found: Found) -> Json:
+    def _value(self, outline: Outline) -> Json:
         value: Json
-        if not self._is_in_context(found):
-            value = self._compose(found).roots[0].value
+        if not self._is_in_context(outline):
+            value = self._compose(outline).roots[0].value
             return value
-        node = self._node_in_context(found)
-        if found.start not in self._settled:
-            reading = self._reading(found, node.value)
-            self._settled[found.start] = settled(node.value, reading)
-        value = self._settled[found.start]
+        node = self._node_in_context(outline)
+        if outline.start not in self._settled:
+            reading = self._reading(outline, node.value)
+            self._settled[outline.start] = settled(node.value, reading)
+        value = self._settled[outline.start]
         return value
 
-    def _node(self, found: Found) -> Node:
-        if self._is_in_context(found):
-            return self._node_in_context(found)
-        return self._compose(found).roots[0]
+    def _node(self, outline: Outline) -> Node:
+        if self._is_in_context(outline):
+            return self._node_in_context(outline)
+        return self._compose(outline).roots[0]
 
-    def _is_in_context(self, found: Found) -> bool:
+    def _is_in_context(self, outline: Outline) -> bool:
         """Whether an object cannot be read alone, having aliases to anchors outside it, say."""
-        return bool(found.aliases) or self._odd_breaks
+        return bool(outline.aliases) or self._odd_breaks
 
-    def _node_in_context(self, found: Found) -> Node:
+    def _node_in_context(self, outline: Outline) -> Node:
         """The node of an object among all others, its words as they are."""
         if self._in_context is None:
             self._in_context = _nodes_by_span(compose(self.text).roots)
-        node = self._in_context.get((found.start, found.end))
+        node = self._in_context.get((outline.start, outline.end))
         if node is None:
-            raise YamlError("cannot be read with its anchors and line breaks", found.line)
+            raise YamlError("cannot be read with its anchors and line breaks", outline.line)
         return node
 
     def line_of(self, item: Item, path: Path) -> int:
-        found: Found = item.found
+        outline: Outline = item.outline
         if not path:
-            return found.line
-        node: Node | None = self._node(found)
+            return outline.line
+        node: Node | None = self._node(outline)
         assert node is not None
         start = position = node.start
         for step in path:
             node, position = _step(node, step, position)
             if node is None:
                 break
-        source = self.text if self._is_in_context(found) else self._region(found).source()
-        return found.line + source.count("\n", start, position)
+        source = self.text if self._is_in_context(outline) else self._region(outline).source()
+        return outline.line + source.count("\n", start, position)
 
     # ------------------------------------------------------------------------------- writing
 
     def _render(self, results: Sequence[Json]) -> str:
         touched = [i for i in self.items if not i.dropped and i.replaced is not None]
         dropped = [i for i in self.items if i.dropped]
-        anew = {found.start: found for found in self._linked_parts(touched + dropped)}
+        anew = {outline.start: outline for outline in self._linked_parts(touched + dropped)}
         if results or self.added:
-            anew |= {found.start: found for found in self._open_end()}
+            anew |= {outline.start: outline for outline in self._open_end()}
         try:
             edits: list[TextEdit] = []
             units = {id(u): u for u in (self._unit(i, anew) for i in touched + dropped)}
-            whole = {unit.found.start for unit in units.values() if not unit.dropped}
+            whole = {unit.outline.start for unit in units.values() if not unit.dropped}
             for unit in units.values():
                 if not unit.dropped:
-                    edits += self._edit(unit, unit.value, unit.found.start in anew)
-                anew.pop(unit.found.start, None)
-            for found in anew.values():
-                edits += self._expand(found)
+                    edits += self._edit(unit, unit.value, unit.outline.start in anew)
+                anew.pop(unit.outline.start, None)
+            for outline in anew.values():
+                edits += self._expand(outline)
             starts = self._dropped()
             for siblings, parent in self._sibling_groups(starts, whole):
                 edits += self._drop(siblings, parent, starts)
@@ -336,7 +338,7 @@ class YamlStream(Stream):
         while item.outer is not None:
             item = item.outer
             touched = item.replaced is not None or item.dropped
-            if touched or _shares(item.found) or item.found.start in anew:
+            if touched or _shares(item.outline) or item.outline.start in anew:
                 unit = item
         return unit
 
@@ -362,16 +364,16 @@ class YamlStream(Stream):
                 "aliases and line breaks other than LF and CR LF"
             )
 
-    def _open_end(self) -> list[Found]:
+    def _open_end(self) -> list[Outline]:
         """The last part, where the missing line break at the end is part of its value."""
         parts = self._parts()
         if not parts or self.text.endswith("\n") or parts[-1].shape == "null":
             return []
         last = parts[-1]
-        item = next((item for item in reversed(self.items) if item.found is last), None)
+        item = next((item for item in reversed(self.items) if item.outline is last), None)
         while item is not None and item.outer is not None:
             item = item.outer
-            last = item.found
+            last = item.outline
         source = self._region(last).source()
         try:
             closed = compose(source + "\n").roots
@@ -381,31 +383,31 @@ class YamlStream(Stream):
 
     def prepare(self, item: Item) -> None:
         """Work the edits out at once: later, the object would have to be composed once more."""
-        self._prepared.pop(item.found.start, None)
+        self._prepared.pop(item.outline.start, None)
         new = item.replaced
-        if new is None or item.elements or self._last is None or self._last[0] is not item.found:
+        if new is None or item.elements or self._last is None or self._last[0] is not item.outline:
             return
-        self._prepared[item.found.start] = new, self._edit(item, new, False)
+        self._prepared[item.outline.start] = new, self._edit(item, new, False)
 
     def _edit(self, item: Item, new: Any, anew: bool) -> list[TextEdit]:
-        prepared = self._prepared.get(item.found.start)
+        prepared = self._prepared.get(item.outline.start)
         if prepared is not None and prepared[0] is new and not anew:
             return prepared[1]
-        region = self._region(item.found)
+        region = self._region(item.outline)
         root: Node | None = None
-        if not anew and not item.found.aliases:
+        if not anew and not item.outline.aliases:
             with contextlib.suppress(YamlError):
-                composed = self._compose(item.found)
+                composed = self._compose(item.outline)
                 root = composed.roots[0] if composed.plain else None
         old = omitting(item.original, item.inherited)
         return edit_object(region, root, old, item.written(new))
 
-    def _expand(self, found: Found) -> list[TextEdit]:
+    def _expand(self, outline: Outline) -> list[TextEdit]:
         """Write a part of the text anew without anchors and aliases."""
-        value = self._value(found)
-        return edit_object(self._region(found), None, value, value)
+        value = self._value(outline)
+        return edit_object(self._region(outline), None, value, value)
 
-    def _linked_parts(self, touched: Sequence[Item]) -> list[Found]:
+    def _linked_parts(self, touched: Sequence[Item]) -> list[Outline]:
         """All parts of the text that share anchors with a touched one, these included."""
         parts = self._parts()
         linked: dict[int, list[int]] = {}
@@ -417,7 +419,7 @@ class YamlStream(Stream):
             definer.update(dict.fromkeys(part.anchors, n))
         if not linked:
             return []
-        starts = {self._unit(item).found.start for item in touched}
+        starts = {self._unit(item).outline.start for item in touched}
         pending = [n for n in linked if parts[n].start in starts]
         reached = set(pending)
         while pending:
@@ -426,9 +428,9 @@ class YamlStream(Stream):
             pending += new
         return [parts[n] for n in sorted(reached)]
 
-    def _parts(self) -> list[Found]:
+    def _parts(self) -> list[Outline]:
         """What may share anchors: the items, and the other members of the ResourceList."""
-        parts = list({id(unit): unit.found for unit in map(self._unit, self.items)}.values())
+        parts = list({id(unit): unit.outline for unit in map(self._unit, self.items)}.values())
         if self._list is not None:
             parts += [e.value for k, e in self._list.root.entries.items() if k != "items"]
         return sorted(parts, key=lambda part: part.start)
@@ -437,35 +439,39 @@ class YamlStream(Stream):
 
     def _sibling_groups(
         self, dropped: set[int], whole: set[int]
-    ) -> list[tuple[list[Found], Found | None]]:
+    ) -> list[tuple[list[Outline], Outline | None]]:
         """Lists of objects of which at least one is to be dropped, each with its `items` node.
 
         Not those in what is dropped itself, or is written as a `whole`; by where these start.
         """
         if not dropped:
             return []
-        groups: list[tuple[list[Found], Found | None]] = []
+        groups: list[tuple[list[Outline], Outline | None]] = []
         if self._list is None and any(d.root.start in dropped for d in self.documents):
             groups.append(([d.root for d in self.documents], None))
         pending = [d.root for d in self.documents]
         while pending:
-            found = pending.pop()
-            if found.items is not None and found.start not in dropped and found.start not in whole:
-                pending += found.items.children
-                if any(child.start in dropped for child in found.items.children):
-                    groups.append((found.items.children, found.items))
+            outline = pending.pop()
+            if (
+                outline.items is not None
+                and outline.start not in dropped
+                and outline.start not in whole
+            ):
+                pending += outline.items.children
+                if any(child.start in dropped for child in outline.items.children):
+                    groups.append((outline.items.children, outline.items))
         return groups
 
     def _drop(
-        self, siblings: list[Found], parent: Found | None, dropped: set[int]
+        self, siblings: list[Outline], parent: Outline | None, dropped: set[int]
     ) -> list[TextEdit]:
-        gone = [n for n, found in enumerate(siblings) if found.start in dropped]
+        gone = [n for n, outline in enumerate(siblings) if outline.start in dropped]
         if parent is None:
             return [self._document_span(n) for n in gone]
         if len(gone) == len(siblings):
             return self._empty(parent)
         if parent.flow:
-            return without([(found.start, found.end) for found in siblings], gone)
+            return without([(outline.start, outline.end) for outline in siblings], gone)
         text = self.text
         column = parent.start - line_start(text, parent.start)
         edits: list[TextEdit] = []
@@ -477,9 +483,9 @@ class YamlStream(Stream):
 
     def _dropped(self) -> set[int]:
         """Where the dropped objects start."""
-        return {item.found.start for item in self.items if item.dropped}
+        return {item.outline.start for item in self.items if item.dropped}
 
-    def _empty(self, items: Found) -> list[TextEdit]:
+    def _empty(self, items: Outline) -> list[TextEdit]:
         """Take all elements out of a list, with the comments between them."""
         text = self.text
         added = self.added if self._list and items is self._list.root.items else []
@@ -555,7 +561,7 @@ class YamlStream(Stream):
             for value in values
         )
 
-    def _is_json_like(self, items: Found) -> bool:
+    def _is_json_like(self, items: Outline) -> bool:
         """Whether a list in flow style holds objects as JSON writes them."""
         assert self._list is not None
         like = items.children[0] if items.children else self._list.root
@@ -583,7 +589,7 @@ class YamlStream(Stream):
         return [(at, at, f"{layout.newline}{' ' * column}{body}")]
 
     def _write_flow_results(
-        self, root: Found, old: Entry | None, results: Sequence[Json]
+        self, root: Outline, old: Entry | None, results: Sequence[Json]
     ) -> list[TextEdit]:
         body = emit_flow(list(results), True)
         if old is not None:
@@ -625,9 +631,9 @@ def _with_comments(text: str, wanted: Sequence[tuple[int, Comment]]) -> str:
     return written
 
 
-def _shares(found: Found) -> bool:
+def _shares(outline: Outline) -> bool:
     """Whether what stands in a node may be linked by anchors."""
-    return bool(found.anchors or found.aliases)
+    return bool(outline.anchors or outline.aliases)
 
 
 def _has_odd_breaks(text: str) -> bool:

@@ -193,7 +193,7 @@ def test_a_line_that_may_leave_something_open_is_gone_over_once(opening: str) ->
 def test_an_item_is_read_alone_without_the_line_before_it() -> None:
     items = ", ".join(f"{{apiVersion: v1, kind: A, metadata: {{name: n{i}}}}}" for i in range(500))
     stream = read_stream(f"{HEAD[:-1]} [{items}]\n".encode())
-    regions = [stream._region(item.found) for item in stream.items]  # type: ignore[attr-defined]
+    regions = [stream._region(item.outline) for item in stream.items]  # type: ignore[attr-defined]
     assert sum(len(region.source()) for region in regions) <= len(items)
 
 

@@ -22,9 +22,9 @@ from krm_fn.values import equal
 from krm_fn.wire import read_stream, yamlstream
 from krm_fn.wire.compose import MappingNode, Node, ScalarNode, SequenceNode, compose
 from krm_fn.wire.fast.compose import LineReader
-from krm_fn.wire.fast.scan import QuickFound, quick_scan
+from krm_fn.wire.fast.scan import QuickOutline, quick_scan
 from krm_fn.wire.reading import SWITCH
-from krm_fn.wire.scan import Document, Found, scan
+from krm_fn.wire.scan import Document, Outline, scan
 
 SEEDS = st.integers(min_value=0, max_value=2**48)
 
@@ -362,7 +362,7 @@ def damaged(seed: int) -> str:
 # ------------------------------------------------------------------------------------------ tests
 
 
-def shape(found: Found) -> Any:
+def shape(found: Outline) -> Any:
     """All that is known of a node, as plain values."""
     return (
         (found.start, found.end, found.line, found.shape, found.flow, found.head, found.after_key),
@@ -409,8 +409,8 @@ def compare_objects(text: str) -> int:
         return 0
     quick = 0
     for item in stream.items:
-        line = text.rfind("\n", 0, item.found.start) + 1
-        alone = " " * (item.found.start - line) + text[item.found.start : item.found.end + 1]
+        line = text.rfind("\n", 0, item.outline.start) + 1
+        alone = " " * (item.outline.start - line) + text[item.outline.start : item.outline.end + 1]
         for source in (alone, alone.rstrip("\n"), alone + "\n# more\n"):
             quick += compare_object(source)
     return quick
@@ -545,7 +545,7 @@ def test_nearly_all_lists_are_split() -> None:
             found = documents[0].root.items
             assert found is not None
             items += len(found.children)
-            quick += sum(type(child) is QuickFound for child in found.children)
+            quick += sum(type(child) is QuickOutline for child in found.children)
     assert split >= 450
     assert quick >= 0.4 * items
 

@@ -621,10 +621,10 @@ def test_adding_a_key_adds_a_line_and_changes_nothing_else(seed: int, size: int)
     if isinstance(stream, JsonStream) or not text.data.endswith(b"\n"):
         return
     for n, item in enumerate(stream.items):
-        if b"&" in text.chunks[n] or item.found.aliases:
+        if b"&" in text.chunks[n] or item.outline.aliases:
             continue
         item.replace({**item.value, "added": 1})
-        added = ADDED_IN_FLOW if item.found.flow else ADDED
+        added = ADDED_IN_FLOW if item.outline.flow else ADDED
         assert added.sub(b"", stream.write()) == text.data
         item.replace(item.original)
 

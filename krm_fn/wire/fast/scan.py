@@ -23,10 +23,10 @@ from typing import Final
 
 from krm_fn.wire.compose import YamlError
 from krm_fn.wire.scalars import WORDS, resolve_go_yaml
-from krm_fn.wire.scan import Document, Entry, Found, Head, scan
+from krm_fn.wire.scan import Document, Entry, Head, Outline, scan
 
 
-class QuickFound(Found):
+class QuickOutline(Outline):
     """An item found by its lines: where its content ends is read when somebody asks."""
 
     __slots__ = ("_end", "_text", "limit")
@@ -41,10 +41,10 @@ class QuickFound(Found):
     @property
     def end(self) -> int:
         if self._end < 0:
-            found = _exact(self._text, self.start, self.limit, self.line)
-            if found is None:
+            outline = _exact(self._text, self.start, self.limit, self.line)
+            if outline is None:
                 raise YamlError("the object cannot be read by itself", self.line)
-            self._end = found.end
+            self._end = outline.end
         return self._end
 
     @end.setter
@@ -59,7 +59,7 @@ class QuickFound(Found):
         return self.limit - 1 if self._text[self.limit - 1] == "\n" else self.limit
 
 
-class _Items(Found):
+class _Items(Outline):
     """The list: it ends with its last element."""
 
     __slots__ = ()
@@ -107,12 +107,12 @@ def quick_scan(text: str) -> list[Document] | None:
     return [document]
 
 
-class _Root(Found):
+class _Root(Outline):
     """A ResourceList of which the list of items is the last part."""
 
     __slots__ = ()
 
-    def __init__(self, other: Found) -> None:
+    def __init__(self, other: Outline) -> None:
         super().__init__(other.start, -1, other.line, other.shape, head=other.head)
         self.entries = other.entries
         self.items = other.items
@@ -170,18 +170,18 @@ def _move(entry: Entry, begin: int, width: int, height: int) -> None:
     entry.start += width
     pending = [entry.value]
     while pending:
-        found = pending.pop()
-        found.start += width
-        found.end += width
-        found.line += height
-        if found.after_key:
-            found.after_key += width
-        if found.misspelt is not None:
-            found.misspelt = found.misspelt[0], found.misspelt[1] + height
-        pending += found.children
-        if found.items is not None:
-            pending.append(found.items)
-        pending += [inner.value for inner in found.entries.values()]
+        outline = pending.pop()
+        outline.start += width
+        outline.end += width
+        outline.line += height
+        if outline.after_key:
+            outline.after_key += width
+        if outline.misspelt is not None:
+            outline.misspelt = outline.misspelt[0], outline.misspelt[1] + height
+        pending += outline.children
+        if outline.items is not None:
+            pending.append(outline.items)
+        pending += [inner.value for inner in outline.entries.values()]
 
 
 # ------------------------------------------------------------------------------------- the items
@@ -262,7 +262,7 @@ class _Lines:
         return match.start() + 1 if match else len(text)
 
 
-def _children(text: str, begin: int, end: int, lines: _Lines) -> list[Found] | None:
+def _children(text: str, begin: int, end: int, lines: _Lines) -> list[Outline] | None:
     if lines.stray is not None and lines.stray.search(text, begin - 1, end):
         return None
     starts = list(_starts(text, begin, end, lines.dash))
@@ -270,7 +270,7 @@ def _children(text: str, begin: int, end: int, lines: _Lines) -> list[Found] | N
     doubtful = _doubtful(text, begin, end, starts, lines)
     if doubtful is None:
         return None
-    children: list[Found] = []
+    children: list[Outline] = []
     line = text.count("\n", 0, starts[0]) + 1
     at = starts[0]
     for n, (start, limit) in enumerate(zip(starts, limits, strict=True)):
@@ -279,12 +279,12 @@ def _children(text: str, begin: int, end: int, lines: _Lines) -> list[Found] | N
         object_start = start + lines.column + 2
         head = None if n in doubtful else _head(text, start - 1, limit, lines)
         if head is not None:
-            children.append(QuickFound(text, object_start, limit, line, head))
+            children.append(QuickOutline(text, object_start, limit, line, head))
             continue
-        found = _exact(text, object_start, limit, line)
-        if found is None or found.anchors or found.aliases:
+        outline = _exact(text, object_start, limit, line)
+        if outline is None or outline.anchors or outline.aliases:
             return None
-        children.append(found)
+        children.append(outline)
     return children
 
 
@@ -298,7 +298,7 @@ def _starts(text: str, begin: int, end: int, dash: str) -> Iterator[int]:
 
 def _doubtful(text: str, begin: int, end: int, starts: list[int], lines: _Lines) -> set[int] | None:
     """The items that must be read exactly; None where what is before the first one is odd."""
-    found: set[int] = set()
+    doubtful: set[int] = set()
     places = list(_open_places(text, starts[0], end))
     for pattern in (lines.odd, lines.misspelt):
         places += [match.start() + 1 for match in pattern.finditer(text, begin - 1, end)]
@@ -306,8 +306,8 @@ def _doubtful(text: str, begin: int, end: int, starts: list[int], lines: _Lines)
         n = bisect_right(starts, place) - 1
         if n < 0:
             return None
-        found.add(n)
-    return found
+        doubtful.add(n)
+    return doubtful
 
 
 def _open_places(text: str, begin: int, end: int) -> Iterator[int]:
@@ -399,7 +399,7 @@ def _string(match: re.Match[str] | None) -> str | None:
     return value if type(value) is str else ""
 
 
-def _exact(text: str, start: int, limit: int, line: int) -> Found | None:
+def _exact(text: str, start: int, limit: int, line: int) -> Outline | None:
     """An item as `scan` finds it; None where its text alone is not one item.
 
     What follows it is there, too, since libyaml says of some empty values that they end there.
@@ -422,9 +422,9 @@ def _exact(text: str, start: int, limit: int, line: int) -> Found | None:
         wanted.append(len(before) + len(follows[0]))
     if sorted(starts) != wanted:
         return None
-    found = children[0]
-    _move(Entry(0, found), 0, line_start - len("items:\n"), line - 2)
-    return found
+    outline = children[0]
+    _move(Entry(0, outline), 0, line_start - len("items:\n"), line - 2)
+    return outline
 
 
 _FOLLOWS: Final = re.compile(r" *(?:- )?(?=[^ \n])")

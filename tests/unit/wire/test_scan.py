@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from krm_fn.wire.compose import YamlError
-from krm_fn.wire.scan import Found, Head, scan
+from krm_fn.wire.scan import Head, Outline, scan
 
 
-def root(text: str) -> Found:
+def root(text: str) -> Outline:
     documents = scan(text)
     assert len(documents) == 1
     return documents[0].root
