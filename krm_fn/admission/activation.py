@@ -16,7 +16,7 @@ from krm_fn.errors import EvaluationError
 from krm_fn.kube.cel import authz, views
 from krm_fn.kube.schema import Schemas, Struct, Type, Value
 from krm_fn.lang.cel import view
-from krm_fn.lang.cel.values import PLAIN, Shape
+from krm_fn.lang.cel.values import PLAIN, ObjectShape
 from krm_fn.values import Json
 
 
@@ -161,9 +161,9 @@ def struct_view(value: Json, struct: Struct) -> Any:
 
 
 @lru_cache(maxsize=4_096)
-def _struct_shape(struct: Struct) -> Shape:
+def _struct_shape(struct: Struct) -> ObjectShape:
     # By the struct itself: releases have types of one name with different fields.
-    return Shape(struct.name.rpartition("/")[2], _FieldShapes(struct))
+    return ObjectShape(struct.name.rpartition("/")[2], _FieldShapes(struct))
 
 
 class _FieldShapes:
@@ -171,9 +171,9 @@ class _FieldShapes:
 
     def __init__(self, struct: Struct) -> None:
         self._struct = struct
-        self._shapes: dict[str, Shape | None] = {}
+        self._shapes: dict[str, ObjectShape | None] = {}
 
-    def get(self, key: str) -> Shape | None:
+    def get(self, key: str) -> ObjectShape | None:
         try:
             return self._shapes[key]
         except KeyError:
@@ -185,14 +185,14 @@ class _FieldShapes:
 class _AllAlike:
     """The shapes of the members of a map: all are one."""
 
-    def __init__(self, member: Shape) -> None:
+    def __init__(self, member: ObjectShape) -> None:
         self._member = member
 
-    def get(self, key: str) -> Shape | None:
+    def get(self, key: str) -> ObjectShape | None:
         return self._member
 
 
-def _shape(kind: Type) -> Shape | None:
+def _shape(kind: Type) -> ObjectShape | None:
     """The shape of a value of a type; a list has that of its elements, as `ListView` expects."""
     if kind.value is Value.STRUCT:
         return _struct_shape(kind.struct)
@@ -202,7 +202,7 @@ def _shape(kind: Type) -> Shape | None:
         return _shape(kind.element)
     if kind.value is Value.MAP and kind.element is not None:
         member = _shape(kind.element)
-        return None if member is None else Shape("", _AllAlike(member))
+        return None if member is None else ObjectShape("", _AllAlike(member))
     return None
 
 

@@ -16,7 +16,7 @@ from krm_fn.errors import InputError
 from krm_fn.values import Path, format_path
 from krm_fn.wire.compose import MappingNode, Node, ScalarNode, SequenceNode
 from krm_fn.wire.edit import TextEdit, newline_of
-from krm_fn.wire.lines import CannotEdit, line_end, line_start, with_comments_above
+from krm_fn.wire.lines import CannotEditError, line_end, line_start, with_comments_above
 from krm_fn.wire.stream import Comment, Comments
 
 
@@ -45,7 +45,7 @@ def comment_edits(
         kind = "head" if comment.head else "line"
         try:
             yield _edit(places, comment)
-        except CannotEdit as error:
+        except CannotEditError as error:
             if comment.carried:
                 continue
             raise InputError(
@@ -56,7 +56,7 @@ def comment_edits(
 def _edit(places: Mapping[Path, _Place], comment: Comment) -> TextEdit:
     place = places.get(comment.path)
     if place is None:
-        raise CannotEdit("it is not there")
+        raise CannotEditError("it is not there")
     return place.set_head(comment.text) if comment.head else place.set_line(comment.text)
 
 
@@ -95,7 +95,7 @@ class _Place(NamedTuple):
     def set_head(self, comment: str) -> TextEdit:
         lines = self._head_lines()
         if lines is None:
-            raise CannotEdit("something else stands before it on its line")
+            raise CannotEditError("something else stands before it on its line")
         above, line = lines
         newline, indent = newline_of(self.text), self.text[line : self.start]
         body = [f"{indent}# {one}".rstrip() for one in comment.splitlines()]
@@ -103,11 +103,11 @@ class _Place(NamedTuple):
 
     def set_line(self, comment: str) -> TextEdit:
         if self.end < 0:
-            raise CannotEdit("it has no line of its own")
+            raise CannotEditError("it has no line of its own")
         stop = line_end(self.text, self.end)
         rest = self.text[self.end : stop].strip(" \t")
         if rest and not rest.startswith("#"):
-            raise CannotEdit("something else stands behind it")
+            raise CannotEditError("something else stands behind it")
         return self.end, stop, f" # {comment}" if comment else ""
 
 

@@ -29,7 +29,7 @@ from krm_fn.wire.compose import (
 )
 from krm_fn.wire.emit import Layout, emit_block, emit_flow, emit_value, literal_lines, write_key
 from krm_fn.wire.lines import (
-    CannotEdit,
+    CannotEditError,
     break_before,
     content_line_end,
     line_end,
@@ -57,7 +57,7 @@ def apply_edits(text: str, edits: Sequence[TextEdit], start: int, end: int) -> s
     at = start
     for first, last, new in sorted(edits, key=lambda e: (e[0], e[1])):
         if first < at and first < last:
-            raise CannotEdit("edits overlap")
+            raise CannotEditError("edits overlap")
         parts += (text[at:first], new)
         at = max(at, last)
     parts.append(text[at:end])
@@ -156,12 +156,12 @@ def edit_object(region: Region, root: Node | None, old: Any, new: Any) -> list[T
         for layout in layouts:
             editor = _Editor(region, layout)
             slot = _Slot("flow" if region.flow else "root", region.column, 0)
-            with contextlib.suppress(CannotEdit):
+            with contextlib.suppress(CannotEditError):
                 editor.change(root, old, new, slot)
                 if _holds(region, editor.edits, limit, new):
                     return editor.edits
     for layout in layouts:
-        with contextlib.suppress(CannotEdit):
+        with contextlib.suppress(CannotEditError):
             edits = [_whole(region, layout, new)]
             if _holds(region, edits, limit, new):
                 return edits
@@ -191,7 +191,7 @@ def _holds(region: Region, edits: Sequence[TextEdit], limit: int, new: Any) -> b
         if region.text[limit - 1] == "\n" and not body.endswith("\n"):
             return False
         composed = region.read(region.alone(body))
-    except (YamlError, CannotEdit):
+    except (YamlError, CannotEditError):
         return False
     # A word such as `yes` is never written plain: what is one was not touched.
     same = agrees if composed.words else equal
@@ -230,7 +230,7 @@ class _Editor:
                 self._sequence(node, old, new, slot)
             else:
                 self._replace(node, new, slot)
-        except CannotEdit:
+        except CannotEditError:
             if slot.kind == "root":
                 raise
             del self.edits[before:]
@@ -349,7 +349,7 @@ class _Editor:
                 continue
             if j is None:
                 if leading.strip() and i == 0:
-                    raise CannotEdit("the first element shares its line")
+                    raise CannotEditError("the first element shares its line")
                 floor = next_line(self.text, self._end(node.items[i - 1])) if i else first_floor
                 span = lines_of(self.text, dashes[i], self._end(node.items[i]), floor, column)
                 self.edits.append((*span, ""))
@@ -370,10 +370,10 @@ class _Editor:
         if previous is not None:
             return content_line_end(self.text, self._end(node.items[previous]))
         if leading.strip():
-            raise CannotEdit("the first element shares its line")
+            raise CannotEditError("the first element shares its line")
         line = with_comments_above(self.text, line_start(self.text, dashes[0]), floor, column)
         if line == 0:
-            raise CannotEdit("no line above")
+            raise CannotEditError("no line above")
         return break_before(self.text, line)
 
     def _dashes(self, node: SequenceNode, column: int) -> list[int]:
@@ -384,7 +384,7 @@ class _Editor:
             if n:
                 at = next_dash(self.text, self._end(node.items[n - 1]), column)
             if at > self._start(item):
-                raise CannotEdit("a dash is not where it should be")
+                raise CannotEditError("a dash is not where it should be")
             dashes.append(at)
         return dashes
 
@@ -440,7 +440,7 @@ class _Editor:
                 text = f"{colon}{' ' if colon or behind == start else ''}{text}"
             self.edits.append((start, end, text))
         elif slot.kind == "root":
-            raise CannotEdit("the root is written anew as a whole")
+            raise CannotEditError("the root is written anew as a whole")
         elif not _is_block(new, self.layout):
             self._write_on_line(node, _one_line(new, style), slot)
         elif style == "|" and type(new) is str:
@@ -516,7 +516,7 @@ class _Editor:
         end = self._end(key)
         colon = self.text.find(":", end)
         if colon < 0 or self.text[end:colon].strip(" "):
-            raise CannotEdit("an explicit key")
+            raise CannotEditError("an explicit key")
         return _Slot("key", column, colon + 1)
 
 

@@ -102,12 +102,12 @@ def _decode(text: str, start: int) -> JsonValue:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise JsonSyntaxError(f"not valid JSON: {error.msg}", error.lineno) from None
-    except _Refused as error:
+    except _RefusedError as error:
         raise JsonError(str(error), _line(text, start)) from None
     return JsonValue(start, end, value)
 
 
-class _Refused(ValueError):
+class _RefusedError(ValueError):
     """Python's decoder would take it, Go's does not."""
 
 
@@ -117,13 +117,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise _Refused(f"the key {key!r} is there twice in one object")
+                raise _RefusedError(f"the key {key!r} is there twice in one object")
             seen.add(key)
     return result
 
 
 def _constant(name: str) -> Any:
-    raise _Refused(f"not valid JSON: {name}")
+    raise _RefusedError(f"not valid JSON: {name}")
 
 
 def _integer(text: str) -> int | float:
@@ -138,7 +138,7 @@ def _integer(text: str) -> int | float:
 def _float(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise _Refused(f"not valid JSON: the number {text[:30]} is out of range")
+        raise _RefusedError(f"not valid JSON: the number {text[:30]} is out of range")
     return number
 
 

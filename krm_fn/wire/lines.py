@@ -7,7 +7,7 @@ not one here; edits near such a character fail their check and the object is wri
 from __future__ import annotations
 
 
-class CannotEdit(Exception):
+class CannotEditError(Exception):
     """A change has no small edit here; the node is to be written anew."""
 
 
@@ -37,7 +37,7 @@ def content_line_end(text: str, end: int) -> int:
     at = line_end(text, end)
     rest = text[end:at].strip(" \t")
     if rest and not rest.startswith("#"):
-        raise CannotEdit("something else is on the line")
+        raise CannotEditError("something else is on the line")
     return at
 
 
@@ -68,7 +68,7 @@ def next_dash(text: str, end: int, column: int) -> int:
         if text[dash : dash + 1] == "-" and not text[line:dash].strip(" "):
             return dash
         line = text.find("\n", line) + 1
-    raise CannotEdit("no dash")
+    raise CannotEditError("no dash")
 
 
 def lines_of(text: str, start: int, end: int, floor: int, column: int) -> tuple[int, int]:
@@ -81,7 +81,7 @@ def lines_of(text: str, start: int, end: int, floor: int, column: int) -> tuple[
     """
     line = line_start(text, start)
     if text[line:start].strip(" "):
-        raise CannotEdit("something else is on the line")
+        raise CannotEditError("something else is on the line")
     line = with_comments_above(text, line, floor, column)
     stop = _with_what_is_below(text, content_line_end(text, end), column)
     if line > 0 and stop < len(text):

@@ -21,7 +21,7 @@ from krm_fn.wire.compose import Composed, MappingNode, Node, SequenceNode, YamlE
 from krm_fn.wire.edit import Region, TextEdit, apply_edits, edit_object, newline_of, without
 from krm_fn.wire.emit import Layout, emit_block, emit_flow
 from krm_fn.wire.lines import (
-    CannotEdit,
+    CannotEditError,
     content_line_end,
     line_end,
     line_start,
@@ -321,7 +321,7 @@ class YamlStream(Stream):
             edits += self._add()
             edits += self._write_results(results) if self._list else []
             text = apply_edits(self.text, edits, 0, len(self.text))
-        except CannotEdit:
+        except CannotEditError:
             raise InputError("the changed objects cannot be put back into the text") from None
         # Each object was checked alone; these may also change what is around them.
         if edits and (self._odd_breaks or any(d.root.anchors for d in self.documents)):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.patch.kubemod import Operation, apply_kubemod
+from krm_fn.lang.patch.kubemod import PatchOperation, apply_kubemod
 
 VALUES = st.recursive(
     st.none() | st.integers(0, 3) | st.sampled_from(["", "x"]),
@@ -24,14 +24,14 @@ VALUES = st.recursive(
 SEGMENTS = st.sampled_from(["a", "b", "0", "1", "-1", "-2", "-", "", "+1", "~1", "7"])
 PATHS = st.lists(SEGMENTS, max_size=4).map(lambda parts: "".join("/" + part for part in parts))
 OPERATIONS = st.builds(
-    Operation, st.sampled_from(["add", "replace", "remove", "test", "move"]), PATHS, VALUES
+    PatchOperation, st.sampled_from(["add", "replace", "remove", "test", "move"]), PATHS, VALUES
 )
 
 
 @bounded(500)
 @given(VALUES, st.lists(OPERATIONS, max_size=5))
 def test_a_patch_changes_no_input_and_raises_only_its_error(
-    document: Any, operations: list[Operation]
+    document: Any, operations: list[PatchOperation]
 ) -> None:
     before = copy.deepcopy((document, operations))
     with contextlib.suppress(EvaluationError):

@@ -15,7 +15,7 @@ from krm_fn.dialects.appmesh.yamltext import as_text
 from krm_fn.errors import EvaluationError
 from krm_fn.kube.gotypes.fold import Folding
 from krm_fn.kube.schema import Field, Schemas, Struct
-from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.mismatch import MismatchError
 from krm_fn.kube.served.plan import Plan
 from krm_fn.values import Json
 
@@ -76,7 +76,7 @@ def read_pod_spec(value: Any) -> Json:
 def _read(value: Any, name: str, decoder: Folding) -> Json:
     try:
         return decoder.read(value, _schemas().struct(name))
-    except Mismatch as mismatch:
+    except MismatchError as mismatch:
         raise EvaluationError(mismatch.error().message) from None
 
 

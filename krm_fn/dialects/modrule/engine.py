@@ -26,7 +26,7 @@ from krm_fn.dialects.modrule.spec import PATCH
 from krm_fn.dialects.modrule.templates import message_variables, value_variables
 from krm_fn.dialects.modrule.value import read_value
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.patch.kubemod import Operation, apply_kubemod
+from krm_fn.lang.patch.kubemod import PatchOperation, apply_kubemod
 from krm_fn.lang.select import Selected, expand_path
 from krm_fn.values import Json, check_size, equal
 
@@ -269,7 +269,7 @@ def _template_hint(message: str) -> str:
     return next((f" ({hint})" for part, hint in _TEMPLATE_HINTS.items() if part in message), "")
 
 
-def _escape_hint(operations: Sequence[Operation]) -> str:
+def _escape_hint(operations: Sequence[PatchOperation]) -> str:
     """A hint if a path has an escape before its last segment, where `add` may make a parent."""
     escaped = any(op.op == "add" and "~" in op.path.rpartition("/")[0] for op in operations)
     return _ESCAPE_HINT if escaped else ""
@@ -321,7 +321,7 @@ def _reject(rule: CompiledRule, namespace: str, outcome: EngineOutcome, chance: 
 
 # ------------------------------------------------------------------------------------- operations
 
-_Numbered = list[tuple[int, Operation]]
+_Numbered = list[tuple[int, PatchOperation]]
 """Operations with the index in `spec.patch` that each comes from."""
 
 
@@ -354,16 +354,16 @@ def _compute(
 
 def _compute_one(
     compiled: CompiledOperation, target: Json, namespace: str, draw: Callable[[str], Draw]
-) -> list[tuple[Operation, str]]:
+) -> list[tuple[PatchOperation, str]]:
     """The operations that one item of `spec.patch` becomes, each with a warning or ""."""
     item = compiled.item
     if compiled.fan_out is None:
         if compiled.is_constant:
-            return [(Operation(item.op, item.path, compiled.constant), "")]
+            return [(PatchOperation(item.op, item.path, compiled.constant), "")]
         text = compiled.template.render(value_variables(namespace, target), draw(""))
         value = read_value(text)
-        return [(Operation(item.op, item.path, value), _surprise(text, value))]
-    made: list[tuple[Operation, str]] = []
+        return [(PatchOperation(item.op, item.path, value), _surprise(text, value))]
+    made: list[tuple[PatchOperation, str]] = []
     for selected in compiled.fan_out.entries(target):
         path = expand_path(item.path, selected.key_parts)
         warning = _raw_key(item.path, path) or _lost_key(compiled, selected)
@@ -373,7 +373,7 @@ def _compute_one(
             text = compiled.template.render(seen, draw(selected.key))
             value = read_value(text)
             warning = warning or _surprise(text, value)
-        made.append((Operation(item.op, path, value), warning))
+        made.append((PatchOperation(item.op, path, value), warning))
     # Removing from the end leaves the indexes of what is still to be removed as they are.
     return made[::-1] if item.op == "remove" else made
 
@@ -431,7 +431,7 @@ def _raw_key(template: str, path: str) -> str:
 
 def _depends_on_order(document: Json, operations: _Numbered, patched: Json) -> bool:
     """Whether a fan-out taken in another order, as KubeMod may, gives another object."""
-    turned: list[Operation] = []
+    turned: list[PatchOperation] = []
     several = False
     for _, group in groupby(operations, key=lambda numbered: numbered[0]):
         members = [operation for _, operation in group]
@@ -446,7 +446,7 @@ def _depends_on_order(document: Json, operations: _Numbered, patched: Json) -> b
         return True
 
 
-def _commute(operations: Sequence[Operation]) -> bool:
+def _commute(operations: Sequence[PatchOperation]) -> bool:
     """Whether operations of one fan-out surely give the same in any order: distinct members of
     maps, none below another."""
     paths = [operation.path for operation in operations]

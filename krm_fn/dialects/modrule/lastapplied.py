@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn
 from krm_fn import limits
 from krm_fn.errors import EvaluationError
 from krm_fn.kube.wellknown import LAST_APPLIED
-from krm_fn.lang.patch.kubemod import Operation, apply_kubemod
+from krm_fn.lang.patch.kubemod import PatchOperation, apply_kubemod
 from krm_fn.values import Json, get, with_at
 
 _ANNOTATIONS: Final = ("metadata", "annotations")
@@ -40,7 +40,7 @@ class LastApplied:
     def present(self) -> bool:
         return self._text is not None
 
-    def apply(self, operations: Sequence[Operation]) -> str:
+    def apply(self, operations: Sequence[PatchOperation]) -> str:
         """Patch the annotation as its object was; "" or the reason why it is left alone from now.
 
         Raises CrashError where KubeMod does.
@@ -80,7 +80,7 @@ class LastApplied:
         return result
 
 
-def _apply(document: Any, operations: Sequence[Operation]) -> Any:
+def _apply(document: Any, operations: Sequence[PatchOperation]) -> Any:
     """Returns the patched annotation. Raises EvaluationError, and CrashError where KubeMod does."""
     if document is not None:
         return apply_kubemod(document, operations)

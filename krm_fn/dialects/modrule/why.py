@@ -17,7 +17,7 @@ from krm_fn.dialects.modrule.scope import IGNORE_LABEL, ModRuleScope, request_na
 from krm_fn.dialects.modrule.spec import MatchItem
 from krm_fn.errors import EvaluationError, did_you_mean
 from krm_fn.lang.go.regexp import compile_regex
-from krm_fn.lang.patch.kubemod import Operation
+from krm_fn.lang.patch.kubemod import PatchOperation
 from krm_fn.lang.select import UNDEFINED, format_text
 from krm_fn.lang.select.explain import Element, PathTrace, trace_paths
 from krm_fn.values import MISSING, Json, Path, compact, equal, format_path, get
@@ -216,7 +216,7 @@ def _element(trace: PathTrace, element: Element) -> Part:
 def tell_patch(
     record: RuleTrace,
     rule: CompiledRule,
-    operations: Sequence[tuple[int, Operation]],
+    operations: Sequence[tuple[int, PatchOperation]],
     before: Json,
     after: Json | None,
     failure: str = "",
@@ -246,7 +246,7 @@ def _no_path(compiled: CompiledOperation, document: Json) -> str:
     return f"its select gave no path{f': {hint}' if hint else ''}"
 
 
-def _effect(operation: Operation, before: Json, after: Json | None) -> str:
+def _effect(operation: PatchOperation, before: Json, after: Json | None) -> str:
     path = _pointer(operation.path)
     if after is None:
         return "was not applied"

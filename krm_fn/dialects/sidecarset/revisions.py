@@ -19,7 +19,7 @@ from krm_fn.dialects.sidecarset.refused import InjectionRefusedError
 from krm_fn.dialects.sidecarset.sets import SidecarSet, hashes
 from krm_fn.dialects.sidecarset.types import V1BETA1, plans, types
 from krm_fn.kube.gotypes.mismatches import mismatch_error
-from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.mismatch import MismatchError
 from krm_fn.lang.go.strconv import quote
 from krm_fn.values import Json, get
 
@@ -80,7 +80,7 @@ def restored(sidecar_set: SidecarSet, revision: Json) -> SidecarSet:
     with limits.deep_stack():
         try:
             decoded: Json = plans().written.struct(struct)(merged)
-        except Mismatch as mismatch:
+        except MismatchError as mismatch:
             error = mismatch_error(mismatch, struct)
             where = f"ControllerRevision {name}"
             raise InjectionRefusedError(error.message, (sidecar_set.ref,), where) from None

@@ -23,7 +23,7 @@ from krm_fn.dialects.sidecarset.types import (
 )
 from krm_fn.errors import DecodeError
 from krm_fn.kube.gotypes.mismatches import mismatch_error
-from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.mismatch import MismatchError
 from krm_fn.kube.served.plan import Plan
 from krm_fn.kube.wellknown import METADATA_NAME
 from krm_fn.lang.go.json.encode import marshal
@@ -109,7 +109,7 @@ def _round_trip(plan: Plan, manifest: Json, api_version: str) -> Json:
     struct = types(api_version).object
     try:
         decoded: Json = plan.struct(struct)(manifest)
-    except Mismatch as mismatch:
+    except MismatchError as mismatch:
         raise mismatch_error(mismatch, struct) from None
     return decoded
 

@@ -17,7 +17,7 @@ from krm_fn.dialects.sidecarset.types import whitelist_types
 from krm_fn.errors import CompileError, DecodeError, LimitError
 from krm_fn.kube.gotypes.fold import Folding
 from krm_fn.kube.gotypes.mismatches import mismatch_error
-from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.mismatch import MismatchError
 from krm_fn.kube.served.plan import Plan
 from krm_fn.lang.go.json.scanner import NotJsonError, parse
 from krm_fn.lang.go.json.unmarshal import value_of
@@ -88,5 +88,5 @@ def _decoded(text: str) -> Json:
         value = value_of(parse(text))
         try:
             return {} if value is None else Folding(Plan({}, {})).read(value, struct)
-        except Mismatch as mismatch:
+        except MismatchError as mismatch:
             raise mismatch_error(mismatch, struct) from None

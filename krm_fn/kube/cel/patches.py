@@ -49,7 +49,7 @@ NIL_LIST: Final = Leaf((), "[]interface {}")
 """An empty list in a field of an Object: to a merge it is empty, in JSON it is null."""
 
 
-class NotJsonError(EvaluationError):
+class MarshalError(EvaluationError):
     """A merged object holds something that Go's JSON encoder refuses."""
 
 
@@ -246,12 +246,12 @@ def _go_quoted(value: Any) -> str:
 
 
 def merged_json(value: Any) -> Any:
-    """An object to merge as Go's JSON encoder prints it; raises NotJsonError."""
+    """An object to merge as Go's JSON encoder prints it; raises MarshalError."""
     if isinstance(value, Leaf):
         return _leaf_json(value)
     if type(value) is float:
         if not math.isfinite(value):
-            raise NotJsonError(f"json: unsupported value: {format_float(value)}")
+            raise MarshalError(f"json: unsupported value: {format_float(value)}")
         return value
     if type(value) is dict:
         return {key: merged_json(inner) for key, inner in value.items()}
@@ -284,7 +284,7 @@ def _leaf_json(leaf: Leaf) -> Any:
         return format_timestamp(value)
     if type(value) is Type:
         return value.name
-    raise NotJsonError(f"json: unsupported type: {leaf.go_type}")
+    raise MarshalError(f"json: unsupported type: {leaf.go_type}")
 
 
 _UNREADABLE: Final = frozenset({"*types.Err", "*lazy.MapValue", "library.authorizerVal"})

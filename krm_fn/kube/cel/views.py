@@ -9,29 +9,31 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from krm_fn.lang.cel.values import Shape, view
+from krm_fn.lang.cel.values import ObjectShape, view
 
-_KIND: Final = Shape("v1.GroupVersionKind")
-_RESOURCE: Final = Shape("v1.GroupVersionResource")
+_KIND: Final = ObjectShape("v1.GroupVersionKind")
+_RESOURCE: Final = ObjectShape("v1.GroupVersionResource")
 
-_REQUEST: Final = Shape(
+_REQUEST: Final = ObjectShape(
     "v1.AdmissionRequest",
     {
         "kind": _KIND,
         "resource": _RESOURCE,
         "requestKind": _KIND,
         "requestResource": _RESOURCE,
-        "userInfo": Shape("v1.UserInfo"),
-        "options": Shape("v1.CreateOptions"),
+        "userInfo": ObjectShape("v1.UserInfo"),
+        "options": ObjectShape("v1.CreateOptions"),
     },
 )
 
-_NAMESPACE: Final = Shape(
+_NAMESPACE: Final = ObjectShape(
     "v1.Namespace",
     {
-        "metadata": Shape("v1.ObjectMeta"),
-        "spec": Shape("v1.NamespaceSpec"),
-        "status": Shape("v1.NamespaceStatus", {"conditions": Shape("v1.NamespaceCondition")}),
+        "metadata": ObjectShape("v1.ObjectMeta"),
+        "spec": ObjectShape("v1.NamespaceSpec"),
+        "status": ObjectShape(
+            "v1.NamespaceStatus", {"conditions": ObjectShape("v1.NamespaceCondition")}
+        ),
     },
 )
 

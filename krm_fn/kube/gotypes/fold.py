@@ -2,7 +2,7 @@
 
 Where two keys name one field, the second is decoded into what the first left there. Unknown names
 are dropped. Single values are passed on as they are: who writes them (`served`) checks them, and
-what is wrong is the same `Mismatch`.
+what is wrong is the same `MismatchError`.
 Source: Go's encoding/json (decode.go, fold.go).
 """
 
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from krm_fn.errors import EvaluationError
 from krm_fn.kube.schema import Field, Struct, Type, Value
-from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.mismatch import MismatchError
 from krm_fn.kube.served.plan import Plan
 from krm_fn.lang.go.json.encode import float_text
 from krm_fn.values import Json
@@ -58,7 +58,7 @@ class Folding:
         self._known: dict[str, tuple[Mapping[str, Field], dict[str, Field]]] = {}
 
     def read(self, value: Any, struct: Struct) -> Json:
-        """A value as its type reads and writes it. Raises Mismatch, EvaluationError."""
+        """A value as its type reads and writes it. Raises MismatchError, EvaluationError."""
         written: Json = self._plan.struct(struct)(self._struct(value, struct, {}))
         return written
 
@@ -76,7 +76,7 @@ class Folding:
     def _struct(self, value: Any, struct: Struct, there: Json) -> Json:
         """`value` decoded into what is there already, with the members in Go's order."""
         if type(value) is not dict:
-            raise Mismatch("a map", value)
+            raise MismatchError("a map", value)
         exact, lower = self._names(struct)
         made = dict(there)
         # Keys come in the order in which a map's JSON has them.
@@ -96,7 +96,7 @@ class Folding:
             decoder = self._plain if self._is_plain(struct, field) else self
             try:
                 made[field.name] = decoder._value(member, field.type, made.get(field.name))
-            except Mismatch as mismatch:
+            except MismatchError as mismatch:
                 mismatch.steps.append(key)
                 raise
         return {name: made[name] for name in exact if name in made}
@@ -119,7 +119,7 @@ class Folding:
 
     def _list(self, value: Any, kind: Type, there: list[Any]) -> list[Any]:
         if type(value) is not list:
-            raise Mismatch("a list", value)
+            raise MismatchError("a list", value)
         assert kind.element is not None
         made = []
         for n, member in enumerate(value):
@@ -129,21 +129,21 @@ class Folding:
                 continue
             try:
                 made.append(self._value(member, kind.element, old))
-            except Mismatch as mismatch:
+            except MismatchError as mismatch:
                 mismatch.steps.append(n)
                 raise
         return made
 
     def _map(self, value: Any, kind: Type, there: Json) -> Json:
         if type(value) is not dict:
-            raise Mismatch("a map", value)
+            raise MismatchError("a map", value)
         assert kind.element is not None
         made = dict(there)
         for key in sorted(value):
             try:
                 member = value[key]
                 made[key] = None if member is None else self._value(member, kind.element, None)
-            except Mismatch as mismatch:
+            except MismatchError as mismatch:
                 mismatch.steps.append(key)
                 raise
         return made

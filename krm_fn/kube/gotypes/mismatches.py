@@ -10,7 +10,7 @@ from krm_fn.kube.gotypes.fold import folded
 from krm_fn.kube.gotypes.leaves import BITS, LeafError, check_quantity, not_whole
 from krm_fn.kube.gotypes.names import go_name, owner_name
 from krm_fn.kube.schema import Field, Struct, Type, Value
-from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.mismatch import MismatchError
 from krm_fn.lang.go.json.unmarshal import kind_of, type_error
 
 
@@ -23,7 +23,7 @@ def _field(struct: Struct, name: str) -> Field:
     return field
 
 
-def mismatch_error(mismatch: Mismatch, struct: Struct) -> DecodeError:
+def mismatch_error(mismatch: MismatchError, struct: Struct) -> DecodeError:
     """Go's error, with the path of the manifest."""
     path = tuple(reversed(mismatch.steps))
     owner, kind, go_type = "", Type(Value.STRUCT, struct=lambda: struct), ""

@@ -16,7 +16,7 @@ from krm_fn.errors import EvaluationError
 from krm_fn.kube.merge.atoms import Atom, ListAtom, MapAtom
 from krm_fn.kube.merge.check import (
     Identity,
-    Refusal,
+    MergeRefusal,
     atomics,
     identity_of,
     is_list,
@@ -53,7 +53,7 @@ def apply_configuration(
     return merged
 
 
-def _check(which: str, wrong: Iterable[Refusal]) -> None:
+def _check(which: str, wrong: Iterable[MergeRefusal]) -> None:
     found = list(map(str, wrong))
     if found:
         text = found[0] if len(found) == 1 else "\n  ".join(["errors:", *found])

@@ -15,7 +15,7 @@ from krm_fn.kube.merge.gotext import as_source, key_text, plain, type_name
 from krm_fn.lang.go.strconv import quote
 
 
-class Refusal(NamedTuple):
+class MergeRefusal(NamedTuple):
     """A sentence about the value at a path; `path` is "" for the root."""
 
     path: str
@@ -24,9 +24,9 @@ class Refusal(NamedTuple):
     def __str__(self) -> str:
         return f"{self.path}: {self.message}" if self.path else self.message
 
-    def below(self, step: str) -> Refusal:
+    def below(self, step: str) -> MergeRefusal:
         """The same, seen from one step above."""
-        return Refusal(step + self.path, self.message)
+        return MergeRefusal(step + self.path, self.message)
 
 
 def is_list(value: Any) -> bool:
@@ -49,7 +49,7 @@ def narrowed(atom: Atom, value: Any) -> Atom:
     return atom
 
 
-def refusals(atom: Atom, value: Any, *, duplicates: bool = False) -> Iterator[Refusal]:
+def refusals(atom: Atom, value: Any, *, duplicates: bool = False) -> Iterator[MergeRefusal]:
     """What is wrong with a value; `duplicates` in lists may be allowed."""
     form = narrowed(atom, value)
     if form.map is not None:
@@ -57,7 +57,7 @@ def refusals(atom: Atom, value: Any, *, duplicates: bool = False) -> Iterator[Re
     elif form.scalar:
         message = _of_scalar(form.scalar, value)
         if message:
-            yield Refusal("", message)
+            yield MergeRefusal("", message)
     elif form.list is not None:
         yield from _of_list(form.list, value, duplicates)
 
@@ -83,27 +83,27 @@ def _shown(value: Any) -> str:
     return f"&{{{plain(value)}}}"
 
 
-def _of_map(atom: MapAtom, value: Any, duplicates: bool) -> Iterator[Refusal]:
+def _of_map(atom: MapAtom, value: Any, duplicates: bool) -> Iterator[MergeRefusal]:
     if value is None:
         return
     if type(value) is not dict:
-        yield Refusal("", f"expected map, got {_shown(value)}")
+        yield MergeRefusal("", f"expected map, got {_shown(value)}")
         return
     for key, member in value.items():
         ref = atom.fields.get(key) or atom.element
         if ref is None:
             # Upstream stops here, too; in which order it comes to the others is left to chance.
-            yield Refusal(f".{key}", "field not declared in schema")
+            yield MergeRefusal(f".{key}", "field not declared in schema")
             return
         for refusal in refusals(ref(), member, duplicates=duplicates):
             yield refusal.below(f".{key}")
 
 
-def _of_list(atom: ListAtom, value: Any, duplicates: bool) -> Iterator[Refusal]:
+def _of_list(atom: ListAtom, value: Any, duplicates: bool) -> Iterator[MergeRefusal]:
     if value is None:
         return
     if not is_list(value):
-        yield Refusal("", f"expected list, got {_shown(value)}")
+        yield MergeRefusal("", f"expected list, got {_shown(value)}")
         return
     observed = set()
     for n, member in enumerate(members(value)):
@@ -112,10 +112,10 @@ def _of_list(atom: ListAtom, value: Any, duplicates: bool) -> Iterator[Refusal]:
             try:
                 identity, step = identity_of(atom, member)
             except NoIdentityError as error:
-                yield Refusal("", f"element {n}: {error}")
+                yield MergeRefusal("", f"element {n}: {error}")
                 return
             if identity in observed and not duplicates:
-                yield Refusal("", f"duplicate entries for key {step}")
+                yield MergeRefusal("", f"duplicate entries for key {step}")
             observed.add(identity)
         for refusal in refusals(atom.element(), member, duplicates=duplicates):
             yield refusal.below(step)

@@ -15,7 +15,7 @@ from typing import Any, Final
 from krm_fn import limits
 from krm_fn.kube.quantity import QuantityError, parse
 from krm_fn.kube.schema import Struct, Type, Value
-from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.mismatch import MismatchError
 from krm_fn.kube.served.plan import Plan, Rule
 from krm_fn.values import Json
 
@@ -75,7 +75,7 @@ def first_version(typed: Plan, find_struct: FindStruct) -> Rule:
         struct = find_struct(f"autoscaling/v1.{name}")
         try:
             return [_in_order(_read(typed, element, struct), struct) for element in value]
-        except Mismatch:
+        except MismatchError:
             return None
 
     with_tolerance = "tolerance" in find_struct("autoscaling/v2.HPAScalingRules").fields

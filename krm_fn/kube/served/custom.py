@@ -13,10 +13,10 @@ from typing import Any
 from krm_fn import limits
 from krm_fn.kube.schema import Struct
 from krm_fn.kube.served.freeform import unstructured
-from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.mismatch import MismatchError
 from krm_fn.kube.served.plan import Plan
 from krm_fn.kube.served.strict import StrictFinding, unknown_field, unknown_fields
-from krm_fn.kube.served.structural import Node, coerced, defaulted, pruned, without_nulls
+from krm_fn.kube.served.structural import SchemaNode, coerced, defaulted, pruned, without_nulls
 from krm_fn.values import Json, Path, get
 
 
@@ -25,9 +25,9 @@ class CustomKind:
 
     def __init__(self, namespaced: bool, schema: Json, has_status: bool) -> None:
         self.namespaced = namespaced
-        self._root = Node(schema, root=True)
+        self._root = SchemaNode(schema, root=True)
         # As a member of nothing the object is no embedded resource; its metadata comes first.
-        self._own = Node(schema)
+        self._own = SchemaNode(schema)
         self._has_status = has_status
         self._plan = Plan({}, {})
 
@@ -43,12 +43,12 @@ class CustomKind:
 
         try:
             value = unstructured(value)
-        except Mismatch as mismatch:
+        except MismatchError as mismatch:
             raise mismatch.error() from None
         metadata = decoded(value.get("metadata"), ("metadata",))
         fields: list[StrictFinding] = []
 
-        def unknown(path: Path, node: Node | None) -> None:
+        def unknown(path: Path, node: SchemaNode | None) -> None:
             if len(fields) < limits.STRICT_FINDINGS:
                 fields.append(unknown_field(path, list(node.properties) if node else []))
 
@@ -69,7 +69,7 @@ class CustomKind:
         self._plan.unknown = False
         try:
             typed = self._plan.struct(metadata_type)(metadata)
-        except Mismatch as mismatch:
+        except MismatchError as mismatch:
             mismatch.steps += reversed(path)
             raise mismatch.error() from None
         if self._plan.unknown:
@@ -94,7 +94,7 @@ def _coerced(embedded: Json, path: Path, decoded: Any) -> Json:
     """An embedded resource with its metadata decoded; its kind must be texts."""
     for name in ("apiVersion", "kind"):
         if name in embedded and type(embedded[name]) is not str:
-            mismatch = Mismatch("a text", embedded[name])
+            mismatch = MismatchError("a text", embedded[name])
             mismatch.steps += [name, *reversed(path)]
             raise mismatch.error()
     if "metadata" not in embedded:

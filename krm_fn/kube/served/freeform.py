@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.mismatch import MismatchError
 
 _PLAIN: Final = 1e21
 """From here on JSON writes a float with an exponent."""
@@ -30,7 +30,7 @@ def unstructured(value: Any) -> Any:
 def _raw_number(value: float) -> float:
     if type(value) is float:
         if not math.isfinite(value):
-            raise Mismatch("a number that JSON has", value)
+            raise MismatchError("a number that JSON has", value)
         if value.is_integer() and abs(value) < _PLAIN:
             return int(value)
     return value
@@ -44,7 +44,7 @@ def _machine_number(value: float) -> float:
         try:
             return float(number)
         except OverflowError:
-            raise Mismatch("a number of 64 bits", value) from None
+            raise MismatchError("a number of 64 bits", value) from None
     return number
 
 
@@ -60,7 +60,7 @@ def _numbers(value: Any, change: Any) -> Any:
             continue
         try:
             new = _numbers(member, change)
-        except Mismatch as mismatch:
+        except MismatchError as mismatch:
             mismatch.steps.append(key)
             raise
         if new is not member:

@@ -1,7 +1,7 @@
 """Single values: what Go's types make of a JSON value, and what they write of it.
 
 Each function takes a value that is not null and returns it as it is written again, the very same
-object where that is equal; it raises Mismatch for what its type cannot hold.
+object where that is equal; it raises MismatchError for what its type cannot hold.
 Source: Go's encoding/json and the types' own methods; the served form's specification, section (b).
 """
 
@@ -13,7 +13,7 @@ import math
 from typing import Any, Final
 
 from krm_fn.kube.quantity import QuantityError, canonical, canonical_rounded
-from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.mismatch import MismatchError
 from krm_fn.kube.served.times import TimeError, micro_time, time
 
 _EXACT_FLOAT: Final = 2**53
@@ -21,13 +21,13 @@ _EXACT_FLOAT: Final = 2**53
 
 def string(value: Any) -> Any:
     if type(value) is not str:
-        raise Mismatch("a text", value)
+        raise MismatchError("a text", value)
     return value
 
 
 def boolean(value: Any) -> Any:
     if type(value) is not bool:
-        raise Mismatch("true or false", value)
+        raise MismatchError("true or false", value)
     return value
 
 
@@ -43,7 +43,7 @@ def _whole(value: Any, bits: int) -> int:
     """A float that is whole is written as an integer before anything decodes it."""
     number = int(value) if type(value) is float and value.is_integer() else value
     if type(number) is not int or not -(2**bits) <= number < 2**bits:
-        raise Mismatch(f"a whole number of {bits + 1} bits", value)
+        raise MismatchError(f"a whole number of {bits + 1} bits", value)
     return number
 
 
@@ -51,7 +51,7 @@ def number(value: Any) -> Any:
     if type(value) is int:
         return value if abs(value) <= _EXACT_FLOAT else _as_float(value)
     if type(value) is not float or not math.isfinite(value):
-        raise Mismatch("a number", value)
+        raise MismatchError("a number", value)
     return value
 
 
@@ -59,7 +59,7 @@ def _as_float(value: int) -> Any:
     try:
         return float(value)
     except OverflowError:
-        raise Mismatch("a number of 64 bits", value) from None
+        raise MismatchError("a number of 64 bits", value) from None
 
 
 def data(value: Any) -> Any:
@@ -67,15 +67,15 @@ def data(value: Any) -> Any:
     if type(value) is list:
         numbers = [0 if byte is None else byte for byte in value]
         if not all(type(byte) is int and 0 <= byte < 256 for byte in numbers):
-            raise Mismatch("a text in base64", value)
+            raise MismatchError("a text in base64", value)
         return base64.b64encode(bytes(numbers)).decode("ascii")
     if type(value) is not str:
-        raise Mismatch("a text in base64", value)
+        raise MismatchError("a text in base64", value)
     text = value.replace("\r", "").replace("\n", "") if "\n" in value or "\r" in value else value
     try:
         written = base64.b64encode(base64.b64decode(text, validate=True)).decode("ascii")
     except (binascii.Error, ValueError):
-        raise Mismatch("a text in base64", value) from None
+        raise MismatchError("a text in base64", value) from None
     return value if written == value else written
 
 
@@ -93,7 +93,7 @@ def _quantity(value: Any, rounded: bool) -> Any:
         text = _quantity_text(value)
         written = canonical_rounded(text) if rounded else canonical(text)
     except QuantityError as error:
-        raise Mismatch(f"a quantity such as 500m or 1Gi: {error}", value) from None
+        raise MismatchError(f"a quantity such as 500m or 1Gi: {error}", value) from None
     return value if written == value else written
 
 
@@ -107,7 +107,7 @@ def _quantity_text(value: Any) -> str:
         from krm_fn.lang.go.json.encode import float_text
 
         return float_text(value)
-    raise Mismatch("a quantity such as 500m or 1Gi", value)
+    raise MismatchError("a quantity such as 500m or 1Gi", value)
 
 
 def int_or_string(value: Any) -> Any:
@@ -115,8 +115,8 @@ def int_or_string(value: Any) -> Any:
         return value
     try:
         return _whole(value, 31)
-    except Mismatch:
-        raise Mismatch("a whole number of 32 bits or a text", value) from None
+    except MismatchError:
+        raise MismatchError("a whole number of 32 bits or a text", value) from None
 
 
 def moment(value: Any) -> Any:
@@ -124,7 +124,7 @@ def moment(value: Any) -> Any:
     try:
         written = time(string(value))
     except TimeError:
-        raise Mismatch("a time such as 2020-01-01T00:00:00Z", value) from None
+        raise MismatchError("a time such as 2020-01-01T00:00:00Z", value) from None
     return value if written == value else written
 
 
@@ -133,5 +133,5 @@ def micro_moment(value: Any) -> Any:
     try:
         written = micro_time(string(value))
     except TimeError:
-        raise Mismatch("a time such as 2020-01-01T00:00:00.000000Z", value) from None
+        raise MismatchError("a time such as 2020-01-01T00:00:00.000000Z", value) from None
     return value if written == value else written

@@ -8,7 +8,7 @@ from krm_fn.errors import DecodeError
 from krm_fn.values import format_path
 
 
-class Mismatch(Exception):
+class MismatchError(Exception):
     """A value that its type cannot hold.
 
     Raised where the value is, without knowing where that is: whoever passes it on appends a step.

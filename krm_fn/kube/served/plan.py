@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from krm_fn.kube.schema import Field, Struct, Type, Value
 from krm_fn.kube.served import freeform, leaves
-from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.mismatch import MismatchError
 from krm_fn.values import MISSING, Json
 
 Decode = Callable[[Any], Any]
@@ -122,7 +122,7 @@ class Plan:
 
         def decode(value: Any) -> Any:
             if type(value) is not dict:
-                raise Mismatch("a map", value)
+                raise MismatchError("a map", value)
             out = value
             key = ""
             try:
@@ -144,7 +144,7 @@ class Plan:
                             del out[key]
                         else:
                             out[key] = written
-            except Mismatch as mismatch:
+            except MismatchError as mismatch:
                 mismatch.steps.append(key)
                 raise
             for key, absent in absents:
@@ -208,14 +208,14 @@ class Plan:
 
         def run(value: Any) -> Any:
             if type(value) is not list:
-                raise Mismatch("a list", value)
+                raise MismatchError("a list", value)
             out = value
             for n, member in enumerate(value):
                 if type(member) is plain and member is not None:
                     continue
                 try:
                     written = self._zero(element) if member is None else decode(member)
-                except Mismatch as mismatch:
+                except MismatchError as mismatch:
                     mismatch.steps.append(n)
                     raise
                 if written is not member:
@@ -231,14 +231,14 @@ class Plan:
 
         def run(value: Any) -> Any:
             if type(value) is not dict:
-                raise Mismatch("a map", value)
+                raise MismatchError("a map", value)
             out = value
             for key, member in value.items():
                 if type(member) is plain and member is not None:
                     continue
                 try:
                     written = self._zero(element) if member is None else decode(member)
-                except Mismatch as mismatch:
+                except MismatchError as mismatch:
                     mismatch.steps.append(key)
                     raise
                 if written is not member:
@@ -260,7 +260,7 @@ class Plan:
             if type(value) is bool:
                 return value
             if type(value) is not dict:
-                raise Mismatch("true, false or a schema", value)
+                raise MismatchError("true, false or a schema", value)
             return schema(value)
 
         def or_list(value: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from krm_fn import limits
 from krm_fn.errors import DecodeError
 from krm_fn.kube.schema import KindSchema, Schemas
-from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.mismatch import MismatchError
 from krm_fn.kube.served.plan import Plan
 from krm_fn.kube.served.strict import StrictFinding, unknown_fields
 from krm_fn.values import Json
@@ -169,7 +169,7 @@ def _decode(plan: Plan, value: Json, schema: KindSchema) -> tuple[Json, tuple[St
     plan.unknown = False
     try:
         decoded = plan.struct(schema.struct)(value)
-    except Mismatch as mismatch:
+    except MismatchError as mismatch:
         raise mismatch.error() from None
     findings = unknown_fields(value, schema.struct) if plan.unknown else ()
     return decoded, findings

@@ -16,11 +16,11 @@ from krm_fn.values import MISSING, Json, Path
 
 _META_FIELDS: Final = frozenset(("apiVersion", "kind", "metadata"))
 
-Unknown = Callable[[Path, "Node | None"], None]
+Unknown = Callable[[Path, "SchemaNode | None"], None]
 """Told of each field that is pruned, with the schema that does not have it."""
 
 
-class Node:
+class SchemaNode:
     """A schema. `additional` is MISSING where no other keys may be, None where any value may."""
 
     __slots__ = (
@@ -37,18 +37,18 @@ class Node:
 
     def __init__(self, schema: Json, *, root: bool = False) -> None:
         self.properties = {
-            name: Node(member)
+            name: SchemaNode(member)
             for name, member in _map(schema, "properties").items()
             if type(member) is dict
         }
         additional = schema.get("additionalProperties", MISSING)
         self.additional: Any = MISSING
         if type(additional) is dict:
-            self.additional = Node(additional)
+            self.additional = SchemaNode(additional)
         elif additional is True:
             self.additional = None
         items = schema.get("items")
-        self.items = Node(items) if type(items) is dict else None
+        self.items = SchemaNode(items) if type(items) is dict else None
         self.nullable = schema.get("nullable") is True
         self.preserves = schema.get("x-kubernetes-preserve-unknown-fields") is True
         self.embedded = root or schema.get("x-kubernetes-embedded-resource") is True
@@ -71,7 +71,7 @@ def _map(schema: Json, name: str) -> Json:
     return value if type(value) is dict else {}
 
 
-def _nobody(path: Path, node: Node | None) -> None:
+def _nobody(path: Path, node: SchemaNode | None) -> None:
     """Nobody wants to hear of unknown fields in a default."""
 
 
@@ -79,7 +79,12 @@ def _nobody(path: Path, node: Node | None) -> None:
 
 
 def pruned(
-    value: Any, node: Node | None, unknown: Unknown, path: Path = (), *, preserves: bool = False
+    value: Any,
+    node: SchemaNode | None,
+    unknown: Unknown,
+    path: Path = (),
+    *,
+    preserves: bool = False,
 ) -> Any:
     """The value without the fields that its schema does not have.
 
@@ -121,7 +126,7 @@ def pruned(
 # --------------------------------------------------------------------------------------- nulls
 
 
-def without_nulls(value: Any, node: Node | None) -> Any:
+def without_nulls(value: Any, node: SchemaNode | None) -> Any:
     """The value without the null members that can neither be null nor get a default."""
     if node is None:
         return value
@@ -151,7 +156,7 @@ def without_nulls(value: Any, node: Node | None) -> Any:
 # ------------------------------------------------------------------------------------ defaults
 
 
-def defaulted(value: Any, node: Node | None) -> Any:
+def defaulted(value: Any, node: SchemaNode | None) -> Any:
     """The value with the defaults of its schema, and those of what they created."""
     if node is None or not node.fills:
         return value
@@ -175,7 +180,7 @@ def defaulted(value: Any, node: Node | None) -> Any:
     return out
 
 
-def _defaulted_member(member: Any, node: Node | None) -> Any:
+def _defaulted_member(member: Any, node: SchemaNode | None) -> Any:
     if member is None and node is not None and not node.nullable:
         member = node.default
     return defaulted(member, node)
@@ -187,7 +192,7 @@ Coerce = Callable[[Json, Path], Json]
 """An object of any kind with its metadata decoded; given where it stands."""
 
 
-def coerced(value: Any, node: Node | None, coerce: Coerce, path: Path = ()) -> Any:
+def coerced(value: Any, node: SchemaNode | None, coerce: Coerce, path: Path = ()) -> Any:
     """The value with `coerce` applied to each object in it that is a whole resource."""
     if node is None or not node.embeds:
         return value

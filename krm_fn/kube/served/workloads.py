@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.mismatch import MismatchError
 from krm_fn.values import Json
 
 _ROLLING: Final = "RollingUpdate"
@@ -98,7 +98,7 @@ def _whole(text: str, key: str) -> str:
     digits = text[1:] if text[:1] in ("+", "-") else text
     if digits.isascii() and digits.isdecimal() and len(digits) < 100 and int(text) in _INT64:
         return str(int(text))
-    mismatch = Mismatch("a whole number", text)
+    mismatch = MismatchError("a whole number", text)
     mismatch.steps += [key, "annotations", "metadata"]
     raise mismatch
 

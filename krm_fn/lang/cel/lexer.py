@@ -104,7 +104,7 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
-class EscapeError(Exception):
+class LiteralError(Exception):
     """A string literal that cannot be read; its text is cel-go's."""
 
 
@@ -125,7 +125,7 @@ def _body(literal: str) -> tuple[str, bool]:
 
 
 def read_string(literal: str) -> str:
-    """The value of a string literal; raises EscapeError."""
+    """The value of a string literal; raises LiteralError."""
     body, raw = _body(literal)
     if raw or "\\" not in body:
         return body
@@ -142,12 +142,12 @@ def read_string(literal: str) -> str:
             parts.append(code)
             continue
         if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-            raise EscapeError("invalid unicode code point")
+            raise LiteralError("invalid unicode code point")
         parts.append(chr(code))
 
 
 def read_bytes(literal: str) -> bytes:
-    """The value of a bytes literal (with its `b`); raises EscapeError."""
+    """The value of a bytes literal (with its `b`); raises LiteralError."""
     body, raw = _body(literal[1:])
     if raw or "\\" not in body:
         return body.encode("utf-8", "surrogatepass")
@@ -159,7 +159,7 @@ def read_bytes(literal: str) -> bytes:
             at += 1
             continue
         if body[at + 1] in "uU":
-            raise EscapeError("unable to unescape string")
+            raise LiteralError("unable to unescape string")
         code, at = _escape(body, at + 1)
         parts += code.encode() if isinstance(code, str) else bytes([code & 0xFF])
     return bytes(parts)

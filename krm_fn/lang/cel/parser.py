@@ -35,7 +35,7 @@ from krm_fn.lang.cel.lexer import (
     KEYWORDS,
     STRING,
     UINT,
-    EscapeError,
+    LiteralError,
     Token,
     read_bytes,
     read_string,
@@ -398,7 +398,7 @@ class _Parser:
             read = read_string if kind == STRING else read_bytes
             try:
                 return Literal(token.pos, read(token.text))
-            except EscapeError as error:
+            except LiteralError as error:
                 return self._mistake(token.pos, str(error))
         if kind == UINT:
             self._next()

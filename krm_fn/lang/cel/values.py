@@ -157,7 +157,7 @@ class Value:
         return False
 
 
-class Shape:
+class ObjectShape:
     """The name of a struct type, and the shapes of its fields.
 
     Only fields that are structs, or lists or maps of them, and `PLAIN` ones have a shape. A map of
@@ -166,18 +166,18 @@ class Shape:
 
     __slots__ = ("fields", "name")
 
-    def __init__(self, name: str, fields: Fields | None = None) -> None:
+    def __init__(self, name: str, fields: FieldShapes | None = None) -> None:
         self.name = name
-        self.fields: Fields = {} if fields is None else fields
+        self.fields: FieldShapes = {} if fields is None else fields
 
 
-class Fields(Protocol):
+class FieldShapes(Protocol):
     """The shapes of fields. Not a Mapping: a struct type may contain itself without end."""
 
-    def get(self, key: str, /) -> Shape | None: ...
+    def get(self, key: str, /) -> ObjectShape | None: ...
 
 
-PLAIN: Final = Shape("")
+PLAIN: Final = ObjectShape("")
 """The shape of what a Go type turns into JSON by itself: its maps and lists are no views."""
 
 
@@ -190,7 +190,7 @@ class ListView:
 
     __slots__ = ("items", "shape")
 
-    def __init__(self, items: list[Any], shape: Shape | None = None) -> None:
+    def __init__(self, items: list[Any], shape: ObjectShape | None = None) -> None:
         self.items = items
         self.shape = shape
 
@@ -211,7 +211,7 @@ class MapView:
 
     __slots__ = ("entries", "shape")
 
-    def __init__(self, entries: dict[str, Any], shape: Shape | None = None) -> None:
+    def __init__(self, entries: dict[str, Any], shape: ObjectShape | None = None) -> None:
         self.entries = entries
         self.shape = shape
 
@@ -235,7 +235,7 @@ class MapView:
         return view(value, None if self.shape is None else self.shape.fields.get(key))
 
 
-def view(value: Any, shape: Shape | None = None) -> Any:
+def view(value: Any, shape: ObjectShape | None = None) -> Any:
     """A JSON value as part of a typed object."""
     kind = type(value)
     if shape is PLAIN:

@@ -26,7 +26,7 @@ LOCATION: Final = Type("*time.Location", lambda v: type(v) is Location, lambda: 
 _TYPES: Final = {**TYPES, "time": TIME, "location": LOCATION, "duration": DURATION}
 
 
-def formatted(budget: Budget, fields: layouts.Fields, layout: str) -> str:
+def formatted(budget: Budget, fields: layouts.CalendarFields, layout: str) -> str:
     """A time in a layout; raises LimitError."""
     budget.spend(8 + len(layout))
     text = layouts.write(fields, layout, budget.output)

@@ -22,7 +22,7 @@ from krm_fn import limits
 from krm_fn.errors import CompileError, EvaluationError, LimitError
 from krm_fn.lang.jinja.environment import Environment, budget_of
 from krm_fn.lang.jinja.filters import FILTERS, TESTS
-from krm_fn.lang.jinja.tree import Refusal, guarded
+from krm_fn.lang.jinja.tree import TemplateRefusedError, guarded
 
 __all__ = ["Template", "parse"]
 
@@ -96,7 +96,7 @@ def parse(text: str, name: str) -> Template:
             template = _ENVIRONMENT.from_string(guarded(_ENVIRONMENT.parse(text)))
     except jinja2.TemplateSyntaxError as error:
         raise CompileError(f"template: {name}:{error.lineno}: {_reason(error)}") from None
-    except Refusal as error:
+    except TemplateRefusedError as error:
         raise CompileError(f"template: {name}:{error.line}: {error.reason}") from None
     except (RecursionError, MemoryError, SyntaxError):
         # What Jinja generates is Python, whose compiler knows a hundred levels of each kind.

@@ -30,7 +30,7 @@ from krm_fn.lang.jinja.filters import (
 )
 
 
-class Refusal(Exception):
+class TemplateRefusedError(Exception):
     """A template has something that is not available; `line` counts from 1."""
 
     def __init__(self, line: int, reason: str) -> None:
@@ -40,7 +40,7 @@ class Refusal(Exception):
 
 
 def guarded(template: nodes.Template) -> nodes.Template:
-    """The template, rewritten. Raises Refusal."""
+    """The template, rewritten. Raises TemplateRefusedError."""
     _check(template)
     rewritten: nodes.Template = _rewritten(template)
     return rewritten
@@ -63,19 +63,23 @@ def _check(template: nodes.Template) -> None:
     for _ in range(limits.EXPRESSION_NESTING):
         count += len(layer)
         if count > limits.TEMPLATE_PARTS:
-            raise Refusal(layer[0].lineno, f"it has more than {limits.TEMPLATE_PARTS:,} parts")
+            raise TemplateRefusedError(
+                layer[0].lineno, f"it has more than {limits.TEMPLATE_PARTS:,} parts"
+            )
         for node in layer:
             _check_one(node)
         layer = [child for node in layer for child in node.iter_child_nodes()]
         if not layer:
             return
-    raise Refusal(layer[0].lineno, f"it nests deeper than {limits.EXPRESSION_NESTING}")
+    raise TemplateRefusedError(layer[0].lineno, f"it nests deeper than {limits.EXPRESSION_NESTING}")
 
 
 def _check_one(node: nodes.Node) -> None:
     line = node.lineno
     if type(node) in _REFUSED:
-        raise Refusal(line, f"{_REFUSED[type(node)]} is not available: a template stands alone")
+        raise TemplateRefusedError(
+            line, f"{_REFUSED[type(node)]} is not available: a template stands alone"
+        )
     if isinstance(node, nodes.Filter):
         _check_name(line, "filter", node.name, FILTERS)
     elif isinstance(node, nodes.Test):
@@ -85,13 +89,13 @@ def _check_one(node: nodes.Node) -> None:
         if (type(value) is int and value.bit_length() > limits.NUMBER_BITS) or (
             type(value) is float and math.isinf(value)
         ):
-            raise Refusal(line, "a number is too large")
+            raise TemplateRefusedError(line, "a number is too large")
 
 
 def _check_name(line: int, kind: str, name: str, known: Iterable[str]) -> None:
     if name not in known:
         there = ", ".join(each for each in known if not each.startswith(HIDDEN))
-        raise Refusal(line, f"there is no {kind} {name}; there are {there}")
+        raise TemplateRefusedError(line, f"there is no {kind} {name}; there are {there}")
 
 
 def _rewritten(node: nodes.Node) -> Any:
@@ -128,7 +132,7 @@ def _macro(node: nodes.Macro | nodes.CallBlock) -> nodes.Node:
 
 def _call_block(node: nodes.CallBlock) -> nodes.Node:
     if not isinstance(node.call, nodes.Call):
-        raise Refusal(node.lineno, "call takes a macro")
+        raise TemplateRefusedError(node.lineno, "call takes a macro")
     return _macro(node)
 
 

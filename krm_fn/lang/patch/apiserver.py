@@ -23,11 +23,11 @@ Operation = Mapping[str, Any]
 _MISSING: Final = "missing value"
 
 
-class _Failed(Exception):
+class _FailedError(Exception):
     """Why one operation does not apply, as the library says it."""
 
 
-class _TestFailed(Exception):
+class _TestFailedError(Exception):
     """A `test` found another value."""
 
 
@@ -63,9 +63,9 @@ def apply_server(document: Any, operations: Iterable[Operation]) -> Any:
             if operation["path"].count("/") > limits.NESTING:
                 raise LimitError(f"the path has more than {limits.NESTING:,} segments")
             draft.apply(operation)
-    except _TestFailed:
+    except _TestFailedError:
         return document
-    except _Failed as failure:
+    except _FailedError as failure:
         raise EvaluationError(str(failure)) from None
     return draft.finish()
 
@@ -85,7 +85,7 @@ class _Draft:
         kind = "unknown" if _undecodable(op) else op
         apply = _OPERATIONS.get(kind)
         if apply is None:
-            raise _Failed(f"Unexpected kind: {kind}")
+            raise _FailedError(f"Unexpected kind: {kind}")
         apply(self, operation)
 
     def finish(self) -> Any:
@@ -100,11 +100,11 @@ class _Draft:
     def add(self, operation: Operation) -> None:
         path = operation["path"]
         if _undecodable(path):
-            raise _Failed(f"add operation failed to decode path: {_MISSING}")
+            raise _FailedError(f"add operation failed to decode path: {_MISSING}")
         found = self.find(path)
         if found is None:
             text = f'add operation does not apply: doc is missing path: "{path}"'
-            raise _Failed(f"{text}: {_MISSING}")
+            raise _FailedError(f"{text}: {_MISSING}")
         self.count(operation.get("value"))
         with _Within(f"error in add for path: '{path}'"):
             self.insert(*found, _given(operation))
@@ -112,11 +112,11 @@ class _Draft:
     def remove(self, operation: Operation) -> None:
         path = operation["path"]
         if _undecodable(path):
-            raise _Failed(f"remove operation failed to decode path: {_MISSING}")
+            raise _FailedError(f"remove operation failed to decode path: {_MISSING}")
         found = self.find(path)
         if found is None:
             text = f'remove operation does not apply: doc is missing path: "{path}"'
-            raise _Failed(f"{text}: {_MISSING}")
+            raise _FailedError(f"{text}: {_MISSING}")
         with _Within(f"error in remove for path: '{path}'"):
             self.delete(*found)
 
@@ -127,19 +127,19 @@ class _Draft:
         if not path:
             if type(value) not in (dict, list) and value is not _NULL:
                 text = "replace operation value must be object or array: %!w(<nil>)"
-                raise _Failed(text)
+                raise _FailedError(text)
             self.root = value
             return
         found = self.find(path)
         text = "replace operation does not apply: doc is missing"
         if found is None:
-            raise _Failed(f"{text} path: {path}: {_MISSING}")
+            raise _FailedError(f"{text} path: {path}: {_MISSING}")
         chain, container, key = found
         if type(container) is list:
             try:
                 at = _index(container, key)
-            except _Failed:
-                raise _Failed(f"{text} key: {path}: {_MISSING}") from None
+            except _FailedError:
+                raise _FailedError(f"{text} key: {path}: {_MISSING}") from None
             self.own(chain)[at] = value
         else:
             self.own(chain)[key] = value
@@ -149,7 +149,7 @@ class _Draft:
         found = self.find(source)
         if found is None:
             text = f"move operation does not apply: doc is missing from path: {source}"
-            raise _Failed(f"{text}: {_MISSING}")
+            raise _FailedError(f"{text}: {_MISSING}")
         _, container, key = found
         with _Within(f"error in move for path: '{key}'"):
             value = _member(container, key)
@@ -158,7 +158,7 @@ class _Draft:
         found = self.find(path)
         if found is None:
             text = f"move operation does not apply: doc is missing destination path: {path}"
-            raise _Failed(f"{text}: {_MISSING}")
+            raise _FailedError(f"{text}: {_MISSING}")
         with _Within(f"error in move for path: '{path}'"):
             self.insert(*found, value)
 
@@ -167,16 +167,16 @@ class _Draft:
         found = self.find(source)
         if found is None:
             text = f"copy operation does not apply: doc is missing from path: {source}"
-            raise _Failed(f"{text}: {_MISSING}")
+            raise _FailedError(f"{text}: {_MISSING}")
         with _Within(f"error in copy for from: '{source}'"):
             value = _member(found[1], found[2])
         path = operation["path"]
         if _undecodable(path):
-            raise _Failed(f"copy operation failed to decode path: {_MISSING}")
+            raise _FailedError(f"copy operation failed to decode path: {_MISSING}")
         found = self.find(path)
         if found is None:
             text = f"copy operation does not apply: doc is missing destination path: {path}"
-            raise _Failed(f"{text}: {_MISSING}")
+            raise _FailedError(f"{text}: {_MISSING}")
         self.count(value)
         # What was copied is in two places now, and must be copied again before it is written to.
         self.owned.clear()
@@ -189,7 +189,7 @@ class _Draft:
             found = self.find(path)
             if found is None:
                 text = f"test operation does not apply: is missing path: {path}"
-                raise _Failed(f"{text}: {_MISSING}")
+                raise _FailedError(f"{text}: {_MISSING}")
             with _Within(f"error in test for path: '{path}'"):
                 actual = _member(found[1], found[2])
         else:
@@ -199,7 +199,7 @@ class _Draft:
         else:
             same = actual is not None and _same(actual, _given(operation))
         if not same:
-            raise _TestFailed
+            raise _TestFailedError
 
     # Walking
 
@@ -217,7 +217,7 @@ class _Draft:
             else:
                 try:
                     step = _index(container, decode_segment(segment))
-                except _Failed:
+                except _FailedError:
                     return None
                 below = container[step]
             if below is _NULL:
@@ -235,7 +235,7 @@ class _Draft:
         """The last container of a way as one that may be written to, linked into the document."""
         if chain[-1][0] is _NIL_MAP:
             # The library crashes, and the API server with it for this request.
-            raise _Failed("assignment to entry in nil map")
+            raise _FailedError("assignment to entry in nil map")
         above: Any = None
         for n, (container, _) in enumerate(chain):
             mine = container
@@ -270,11 +270,11 @@ class _Draft:
         else:
             number = atoi(key)
             if number is None:
-                raise _Failed(
+                raise _FailedError(
                     f"value was not a proper array index: '{key}': {number_error('Atoi', key)}"
                 )
             if not -(size + 1) <= number <= size:
-                raise _Failed(_invalid(number))
+                raise _FailedError(_invalid(number))
             at = number + size + 1 if number < 0 else number
         work.spend(size // _MOVED_PER_STEP)
         self.own(chain).insert(at, value)
@@ -282,7 +282,7 @@ class _Draft:
     def delete(self, chain: _Chain, container: Container, key: str) -> None:
         if type(container) is dict:
             if key not in container:
-                raise _Failed(f"Unable to remove nonexistent key: {key}: {_MISSING}")
+                raise _FailedError(f"Unable to remove nonexistent key: {key}: {_MISSING}")
             del self.own(chain)[key]
         else:
             at = _index(container, key)
@@ -312,8 +312,8 @@ class _Within:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, _Failed):
-            raise _Failed(f"{self.doing}: {error}") from None
+        if isinstance(error, _FailedError):
+            raise _FailedError(f"{self.doing}: {error}") from None
 
 
 def _given(operation: Operation) -> Any:
@@ -327,7 +327,7 @@ def _path(operation: Operation, name: str) -> str:
     path: str = operation["path"]
     wrong = _undecodable(path)
     if wrong:
-        raise _Failed(f"{name} operation failed to decode path: {wrong}")
+        raise _FailedError(f"{name} operation failed to decode path: {wrong}")
     return path
 
 
@@ -335,10 +335,10 @@ def _from(operation: Operation, name: str) -> str:
     source: str = operation.get("from", "")
     text = f"{name} operation failed to decode from"
     if not source:
-        raise _Failed(f"{text}: operation, missing from field: {_MISSING}")
+        raise _FailedError(f"{text}: operation, missing from field: {_MISSING}")
     wrong = _undecodable(source)
     if wrong:
-        raise _Failed(f"{text}: {wrong}")
+        raise _FailedError(f"{text}: {wrong}")
     return source
 
 
@@ -363,13 +363,13 @@ def _member(container: Container, key: str) -> Any:
 
 
 def _index(container: Any, key: str) -> int:
-    """The index of an element that is there. Raises _Failed."""
+    """The index of an element that is there. Raises _FailedError."""
     number = atoi(key)
     if number is None:
-        raise _Failed(number_error("Atoi", key))
+        raise _FailedError(number_error("Atoi", key))
     size = len(container)
     if not -size <= number < size:
-        raise _Failed(_invalid(number))
+        raise _FailedError(_invalid(number))
     return number + size if number < 0 else number
 
 

@@ -21,7 +21,7 @@ from krm_fn.lang.go.strconv import atoi
 from krm_fn.values import MISSING, equal
 
 
-class Operation(NamedTuple):
+class PatchOperation(NamedTuple):
     """One operation: `op` is add, replace, remove or test; `path` is a JSON pointer.
 
     A value that is MISSING counts as null.
@@ -46,7 +46,7 @@ class Profile(NamedTuple):
 KUBEMOD: Final = Profile(remove_missing=True, negative_indexes=True, ensure_path=True)
 
 
-def apply_kubemod(document: Any, operations: Iterable[Operation]) -> Any:
+def apply_kubemod(document: Any, operations: Iterable[PatchOperation]) -> Any:
     """`document` after `operations` as KubeMod applies them; the first failure fails them all.
 
     Never changes its inputs; what no operation touched is the same Python object in the result.
@@ -55,15 +55,15 @@ def apply_kubemod(document: Any, operations: Iterable[Operation]) -> Any:
     return _apply(KUBEMOD, document, operations)
 
 
-def _apply(profile: Profile, document: Any, operations: Iterable[Operation]) -> Any:
+def _apply(profile: Profile, document: Any, operations: Iterable[PatchOperation]) -> Any:
     draft = _Draft(profile, document)
     for operation in operations:
         work.spend(_OPERATION)
         try:
             if operation.path.count("/") > limits.NESTING:
-                raise _TooMuch(f"the path has more than {limits.NESTING:,} segments")
+                raise _TooMuchError(f"the path has more than {limits.NESTING:,} segments")
             draft.apply(operation)
-        except _Refused as refusal:
+        except _RefusedError as refusal:
             text = f"cannot {operation.op} {operation.path[:200]!r}: {refusal}"
             raise refusal.error(text) from None
     return draft.finish()
@@ -80,13 +80,13 @@ _MOVED_PER_STEP: Final = 100
 """Members of a container that are copied, or moved, in one step."""
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """Why one operation does not apply."""
 
     error: type[EvaluationError] = EvaluationError
 
 
-class _TooMuch(_Refused):
+class _TooMuchError(_RefusedError):
     """One operation would make a document of an unreasonable size."""
 
     error = LimitError
@@ -124,7 +124,7 @@ class _Draft:
         self.owned: dict[int, Any] = {}
         self.padded = 0
 
-    def apply(self, operation: Operation) -> None:
+    def apply(self, operation: PatchOperation) -> None:
         match operation.op:
             case "add":
                 self.add(operation.path, _given(operation.value))
@@ -135,7 +135,7 @@ class _Draft:
             case "test":
                 self.test(operation.path, operation.value)
             case _:
-                raise _Refused("there is no such operation (add, replace, remove)")
+                raise _RefusedError("there is no such operation (add, replace, remove)")
 
     def finish(self) -> Any:
         """The patched document, with the nulls of this patch as plain nulls."""
@@ -152,7 +152,7 @@ class _Draft:
             self.ensure(path)
         found = self.find(path)
         if found is None:
-            raise _Refused("there is no map or list at the parent of this path")
+            raise _RefusedError("there is no map or list at the parent of this path")
         chain, container, key = found
         self.insert(chain, container, key, value)
 
@@ -165,15 +165,15 @@ class _Draft:
         if found is None:
             if self.profile.remove_missing:
                 return
-            raise _Refused("there is no map or list at the parent of this path")
+            raise _RefusedError("there is no map or list at the parent of this path")
         chain, container, key = found
         if type(container) is list and atoi(key) is None:
-            raise _Refused(f"{key!r} is not an index of a list")
+            raise _RefusedError(f"{key!r} is not an index of a list")
         step = self.locate(container, key)
         if step is None:
             if self.profile.remove_missing:
                 return
-            raise _Refused("there is nothing at this path")
+            raise _RefusedError("there is nothing at this path")
         del self.own(chain, container)[step]
 
     def test(self, path: str, value: Any) -> None:
@@ -182,7 +182,7 @@ class _Draft:
         if not equal(
             None if type(actual) is _Null else actual, None if value is MISSING else value
         ):
-            raise _Refused("the value there is another one")
+            raise _RefusedError("the value there is another one")
 
     # Walking
 
@@ -211,11 +211,11 @@ class _Draft:
     def existing(self, path: str) -> tuple[_Chain, Any, Any]:
         found = self.find(path)
         if found is None:
-            raise _Refused("there is nothing at this path")
+            raise _RefusedError("there is nothing at this path")
         chain, container, key = found
         step = self.locate(container, key)
         if step is None:
-            raise _Refused("there is nothing at this path")
+            raise _RefusedError("there is nothing at this path")
         return chain, container, step
 
     def locate(self, container: Any, key: str) -> Any:
@@ -263,7 +263,7 @@ class _Draft:
     def insert(self, chain: _Chain, container: Any, key: str, value: Any) -> tuple[Any, Any]:
         """Put a member in; return the container that was written to and the member's key."""
         if type(container) is _Null:
-            raise _Refused("the path leads into a null")
+            raise _RefusedError("the path leads into a null")
         if type(container) is dict:
             target = self.own(chain, container)
             target[key] = value
@@ -271,11 +271,11 @@ class _Draft:
         size = len(container)
         index = size if key == "-" else atoi(key)
         if index is None:
-            raise _Refused(f"{key!r} is not an index of a list")
+            raise _RefusedError(f"{key!r} is not an index of a list")
         if index < 0 and self.profile.negative_indexes:
             index += size + 1
         if not 0 <= index <= size:
-            raise _Refused(f"{key} is out of range for a list of {size}")
+            raise _RefusedError(f"{key} is out of range for a list of {size}")
         work.spend(size // _MOVED_PER_STEP)
         target = self.own(chain, container)
         target.insert(index, value)
@@ -298,7 +298,7 @@ class _Draft:
             elif type(value) is _Null:
                 _enter(value)
             elif type(value) not in (dict, list):
-                raise _Refused(f"{segment!r} is {_article(value)}, not a map or a list")
+                raise _RefusedError(f"{segment!r} is {_article(value)}, not a map or a list")
             chain.append((container, step))
             container = value
 
@@ -311,7 +311,7 @@ class _Draft:
         ):
             if number > most:
                 bound = f"the limit is {most:,}"
-                raise _TooMuch(f"it would fill a list with {number:,} nulls; {bound}")
+                raise _TooMuchError(f"it would fill a list with {number:,} nulls; {bound}")
         work.spend(_PADDING * count)
 
     def create(
@@ -327,7 +327,7 @@ class _Draft:
         ahead = atoi(following)
         if ahead is not None:
             if ahead < -1 or (ahead < 0 and not self.profile.negative_indexes):
-                raise _Refused(f"a new list has no index {ahead}")
+                raise _RefusedError(f"a new list has no index {ahead}")
             self.pad(ahead)
             value = [_PAD_NULL] * ahead
         target, step = self.insert(chain, container, segment, self.made(value))
@@ -342,7 +342,7 @@ def _given(value: Any) -> Any:
 
 def _enter(null: _Null) -> None:
     if not null.enterable:
-        raise _Refused("the path leads through a null that an earlier operation put there")
+        raise _RefusedError("the path leads through a null that an earlier operation put there")
 
 
 def decode_segment(segment: str) -> str:

@@ -31,7 +31,7 @@ from krm_fn.kube.cel.evaluation import CONDITIONS_COST, POLICY_COST
 from krm_fn.kube.cel.formats import Format
 from krm_fn.kube.cel.net import Address, Network
 from krm_fn.kube.cel.objects import JSON_PATCH, OBJECT, ObjectValue, PatchValue
-from krm_fn.kube.cel.patches import NotJsonError, merged_json
+from krm_fn.kube.cel.patches import MarshalError, merged_json
 from krm_fn.kube.cel.quantity import QuantityValue
 from krm_fn.kube.cel.semver import Semver
 from krm_fn.kube.cel.urls import UrlValue
@@ -347,7 +347,7 @@ def _patch(returns: str, value: Any, live: list[Any], joined: list[Any]) -> dict
         if returns == "Object":
             return {"object": merged_json(object_patch(value, live, joined))}
         return {"ops": json_patch(value, live, joined)}
-    except NotJsonError as error:
+    except MarshalError as error:
         return {"notJSON": error.message}
     except EvaluationError as error:
         return {"error": error.message}

@@ -10,7 +10,7 @@ from typing import Any
 
 from formats import Verdict
 from krm_fn.errors import EvaluationError
-from krm_fn.lang.patch.kubemod import Operation, apply_kubemod
+from krm_fn.lang.patch.kubemod import PatchOperation, apply_kubemod
 from krm_fn.values import MISSING
 
 DECISIONS: list[tuple[Callable[[dict[str, Any]], bool], str]] = [
@@ -28,7 +28,7 @@ def check(case: dict[str, Any]) -> Verdict:
         if not isinstance(op["path"], str):
             # The schema of a rule refuses it before a patch is made.
             return Verdict.compare(failing, True)
-        operations.append(Operation(op["op"], op["path"], op.get("value", MISSING)))
+        operations.append(PatchOperation(op["op"], op["path"], op.get("value", MISSING)))
     try:
         answer = apply_kubemod(case["doc"], operations)
     except EvaluationError as error:

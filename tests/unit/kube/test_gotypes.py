@@ -11,7 +11,7 @@ from krm_fn.kube.gotypes.fold import Folding
 from krm_fn.kube.gotypes.mismatches import mismatch_error
 from krm_fn.kube.gotypes.strict import decode_error
 from krm_fn.kube.schema import Schemas, Struct
-from krm_fn.kube.served.mismatch import Mismatch
+from krm_fn.kube.served.mismatch import MismatchError
 from krm_fn.kube.served.plan import Plan
 from krm_fn.values import Json
 
@@ -171,7 +171,7 @@ def test_a_second_name_for_a_field_is_decoded_into_the_first() -> None:
 
 def test_only_readers_of_yaml_make_strings_of_numbers() -> None:
     assert folding(as_text=str).read({"image": 5}, CONTAINER)["image"] == "5"
-    with pytest.raises(Mismatch):
+    with pytest.raises(MismatchError):
         folding().read({"image": 5}, CONTAINER)
 
 
@@ -191,13 +191,13 @@ def test_only_readers_of_yaml_make_strings_of_numbers() -> None:
     ],
 )
 def test_a_mismatch_is_told_in_the_words_of_go(value: Json, text: str) -> None:
-    with pytest.raises(Mismatch) as caught:
+    with pytest.raises(MismatchError) as caught:
         folding().read(value, CONTAINER)
     assert mismatch_error(caught.value, CONTAINER).message == f"{UNMARSHAL} {text}"
 
 
 def test_a_mismatch_of_a_quantity_says_what_is_wrong_with_it() -> None:
-    with pytest.raises(Mismatch) as caught:
+    with pytest.raises(MismatchError) as caught:
         folding().read({"resources": {"limits": {"cpu": "1K"}}}, CONTAINER)
     error = mismatch_error(caught.value, CONTAINER)
     assert error.message == "unable to parse quantity's suffix"

@@ -13,7 +13,7 @@ from krm_fn.wire import read_stream, yamlstream
 from krm_fn.wire.compose import compose
 from krm_fn.wire.edit import Region, apply_edits, edit_object, without
 from krm_fn.wire.emit import Layout, emit_block, emit_flow
-from krm_fn.wire.lines import CannotEdit
+from krm_fn.wire.lines import CannotEditError
 from tests.steps import assert_linear, lines
 
 Change = Callable[[Any], Any]
@@ -425,7 +425,7 @@ def test_what_is_inserted_amid_deleted_lines_comes_behind_them() -> None:
 
 
 def test_edits_that_overlap_are_refused() -> None:
-    with pytest.raises(CannotEdit):
+    with pytest.raises(CannotEditError):
         apply_edits("0123456789", [(2, 6, ""), (4, 7, "x")], 0, 10)
 
 

@@ -58,14 +58,14 @@ def parse(text: str) -> Node:
     with limits.deep_stack():
         try:
             node, at = _value(text, 0)
-        except _NoJson:
+        except _StuckError:
             raise NotJsonError(syntax_error(text)) from None
     if text[at:].strip(_SPACE):
         raise NotJsonError(syntax_error(text))
     return node
 
 
-class _NoJson(Exception):
+class _StuckError(Exception):
     """The quick reader is stuck; `syntax_error` tells why."""
 
 
@@ -73,7 +73,7 @@ def _next(text: str, at: int) -> tuple[str, str | None, int]:
     """The next token: its text, the punctuation that it is or None, and where it ends."""
     found = _token().match(text, at)
     if found is None:
-        raise _NoJson
+        raise _StuckError
     return found[found.lastindex or 0], found[3], found.end()
 
 
@@ -85,7 +85,7 @@ def _value(text: str, at: int) -> tuple[Node, int]:
         return _list(text, at)
     if mark == "{":
         return _object(text, at)
-    raise _NoJson
+    raise _StuckError
 
 
 def _list(text: str, at: int) -> tuple[list[Node], int]:
@@ -99,7 +99,7 @@ def _list(text: str, at: int) -> tuple[list[Node], int]:
         if mark == "]":
             return nodes, at
         if mark != ",":
-            raise _NoJson
+            raise _StuckError
 
 
 def _object(text: str, at: int) -> tuple[Members, int]:
@@ -110,18 +110,18 @@ def _object(text: str, at: int) -> tuple[Members, int]:
     while True:
         token, mark, at = _next(text, at)
         if mark is not None or token[0] != '"':
-            raise _NoJson
+            raise _StuckError
         key = string(token)
         _, mark, at = _next(text, at)
         if mark != ":":
-            raise _NoJson
+            raise _StuckError
         node, at = _value(text, at)
         pairs.append((key, node))
         _, mark, at = _next(text, at)
         if mark == "}":
             return Members(pairs), at
         if mark != ",":
-            raise _NoJson
+            raise _StuckError
 
 
 def string(token: str) -> str:

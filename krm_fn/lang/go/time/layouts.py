@@ -36,7 +36,7 @@ _CHUNK: Final = re.compile(
 """What stands for a field; the order decides where two would fit."""
 
 
-class Fields(NamedTuple):
+class CalendarFields(NamedTuple):
     """A time on the calendar, in a zone."""
 
     year: int
@@ -73,7 +73,7 @@ def chunks(layout: str) -> list[tuple[str, str]]:
     return pairs
 
 
-def write(fields: Fields, layout: str, limit: int) -> str | None:
+def write(fields: CalendarFields, layout: str, limit: int) -> str | None:
     """A time in a layout; None where the text would be longer than `limit` characters."""
     parts: list[str] = []
     size = 0
@@ -90,7 +90,7 @@ def _padded(number: int, width: int) -> str:
     return f"{'-' if number < 0 else ''}{abs(number):0{width}d}"
 
 
-def _written(fields: Fields, chunk: str) -> str:
+def _written(fields: CalendarFields, chunk: str) -> str:
     if chunk[0] in "-Z" and len(chunk) > 1:
         return _offset(fields.offset, chunk)
     if chunk[0] in ".,":

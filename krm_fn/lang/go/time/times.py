@@ -115,14 +115,14 @@ class Time(GoObject):
         """What earlier and later mean."""
         return self.seconds, self.nanoseconds
 
-    def fields(self, zone: str | None = None, offset: int = 0) -> layouts.Fields:
+    def fields(self, zone: str | None = None, offset: int = 0) -> layouts.CalendarFields:
         """The time on the calendar, in its own location or in another zone."""
         if zone is None:
             zone, offset = self.location.name, self.location.offset
         local = (self.seconds + offset + _ABSOLUTE) % (2 * _INT64) - _ABSOLUTE - _UNIX
         when = civil(local)
         days = local // DAY
-        return layouts.Fields(
+        return layouts.CalendarFields(
             when.year,
             when.month,
             when.day,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from krm_fn.lang.budget import Budget
 from krm_fn.lang.gotemplate.sprig.convert import is_empty
-from krm_fn.lang.gotemplate.sprig.json import DecodeError, decode, encode
+from krm_fn.lang.gotemplate.sprig.json import JsonDecodeError, decode, encode
 from krm_fn.lang.gotemplate.values import Family, FunctionError
 
 FUNCTIONS: Final = Family()
@@ -58,7 +58,7 @@ def from_json(budget: Budget, text: str) -> Any:
     budget.spend(len(text) // 8)
     try:
         return decode(text)
-    except DecodeError as error:
+    except JsonDecodeError as error:
         return error.value
 
 
@@ -67,7 +67,7 @@ def must_from_json(budget: Budget, text: str) -> Any:
     budget.spend(len(text) // 8)
     try:
         return decode(text)
-    except DecodeError as error:
+    except JsonDecodeError as error:
         raise FunctionError(str(error)) from None
 
 

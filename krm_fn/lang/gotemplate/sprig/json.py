@@ -100,7 +100,7 @@ def _number(value: float) -> str:
     return float_text(to_float(value))
 
 
-class DecodeError(Exception):
+class JsonDecodeError(Exception):
     """Why a text is no JSON, and what could be read of it nevertheless."""
 
     def __init__(self, reason: str, value: Any = None) -> None:
@@ -109,7 +109,7 @@ class DecodeError(Exception):
 
 
 def decode(text: str) -> Any:
-    """The value of a JSON text. Raises DecodeError, and LimitError where it nests too deeply."""
+    """The value of a JSON text. Raises JsonDecodeError, and LimitError for deep nesting."""
     check_nesting(text)
     too_large: list[str] = []
 
@@ -127,12 +127,12 @@ def decode(text: str) -> Any:
     try:
         value = json.loads(whole, parse_int=number, parse_float=number, parse_constant=refuse)
     except ValueError:
-        raise DecodeError(syntax_error(whole)) from None
+        raise JsonDecodeError(syntax_error(whole)) from None
     if "\\u" in whole:
         value = _without_surrogates(value)
     if too_large:
         shown = too_large[0][:50]
-        raise DecodeError(
+        raise JsonDecodeError(
             f"json: cannot unmarshal number {shown} into Go value of type float64", value
         )
     return value

@@ -6,18 +6,18 @@ import pytest
 
 from krm_fn.dialects.modrule.lastapplied import CrashError, LastApplied, encode
 from krm_fn.kube.wellknown import LAST_APPLIED
-from krm_fn.lang.patch.kubemod import Operation
+from krm_fn.lang.patch.kubemod import PatchOperation
 from krm_fn.values import Json
 
-LABEL = Operation("add", "/metadata/labels/x", "1")
-MISFIT = Operation("replace", "/nope/x", "1")
+LABEL = PatchOperation("add", "/metadata/labels/x", "1")
+MISFIT = PatchOperation("replace", "/nope/x", "1")
 
 
 def document(text: Any) -> Json:
     return {"kind": "Pod", "metadata": {"annotations": {LAST_APPLIED: text}}}
 
 
-def patched(text: str, *operations: Operation) -> str:
+def patched(text: str, *operations: PatchOperation) -> str:
     live = document(text)
     annotation = LastApplied(live)
     assert annotation.apply(operations) == ""
@@ -45,11 +45,11 @@ def test_what_it_does_not_reach_keeps_its_order_and_its_numbers() -> None:
 
 
 def test_an_added_float_is_written_as_go_writes_it() -> None:
-    assert patched("{}", Operation("add", "/x", 1e21)) == '{"x":1e+21}'
+    assert patched("{}", PatchOperation("add", "/x", 1e21)) == '{"x":1e+21}'
 
 
 def test_what_html_needs_escaped_is_escaped() -> None:
-    assert patched('{"a": "<&>\\u2028é"}', Operation("add", "/b", True)) == (
+    assert patched('{"a": "<&>\\u2028é"}', PatchOperation("add", "/b", True)) == (
         '{"a":"\\u003c\\u0026\\u003e\\u2028é","b":true}'
     )
 
@@ -68,8 +68,8 @@ def test_an_annotation_may_nest_as_deep_as_an_object() -> None:
 def test_each_rule_patches_what_the_one_before_left() -> None:
     live = document("{}")
     annotation = LastApplied(live)
-    annotation.apply([Operation("add", "/l/-1", "a")])
-    annotation.apply([Operation("add", "/l/-1", "b")])
+    annotation.apply([PatchOperation("add", "/l/-1", "a")])
+    annotation.apply([PatchOperation("add", "/l/-1", "b")])
     assert annotation.write(live) == document('{"l":["a","b"]}')
 
 
@@ -90,8 +90,8 @@ def test_an_annotation_that_holds_no_json_object_is_left_alone(text: str) -> Non
     assert annotation.write(live) is live
 
 
-REMOVE = Operation("remove", "/metadata/labels/team", None)
-REPLACE = Operation("replace", "/metadata/labels/team", "x")
+REMOVE = PatchOperation("remove", "/metadata/labels/team", None)
+REPLACE = PatchOperation("replace", "/metadata/labels/team", "x")
 
 
 @pytest.mark.parametrize("text", ["", "null", " null", "null\n"])
@@ -144,7 +144,7 @@ def test_no_rule_no_change_of_the_annotation() -> None:
 
 def test_a_rule_cannot_remove_the_annotation() -> None:
     annotation = LastApplied(document('{"a":1}'))
-    annotation.apply([Operation("remove", "/a")])
+    annotation.apply([PatchOperation("remove", "/a")])
     assert annotation.write({"metadata": {"annotations": {}}}) == {
         "metadata": {"annotations": {LAST_APPLIED: "{}"}}
     }

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from krm_fn.errors import EvaluationError, LimitError
-from krm_fn.lang.patch.kubemod import Operation, apply_kubemod
+from krm_fn.lang.patch.kubemod import PatchOperation, apply_kubemod
 
 DOCUMENT = {"a": {"b": 1}, "l": [1, 2, 3], "n": None, "s": "x"}
 
 
-def add(path: str, value: Any = 9) -> Operation:
-    return Operation("add", path, value)
+def add(path: str, value: Any = 9) -> PatchOperation:
+    return PatchOperation("add", path, value)
 
 
 @pytest.mark.parametrize(
@@ -47,18 +47,18 @@ def test_add_refuses_with_a_sentence_that_names_the_path(path: str) -> None:
 
 @pytest.mark.parametrize("path", ["/q", "/a/q", "/l/3", "/l/-4", "/n/x/y", "/s/x", "", "/"])
 def test_removing_what_is_not_there_changes_nothing(path: str) -> None:
-    assert apply_kubemod(DOCUMENT, [Operation("remove", path)]) is DOCUMENT
+    assert apply_kubemod(DOCUMENT, [PatchOperation("remove", path)]) is DOCUMENT
 
 
 def test_replace_needs_the_member_to_exist() -> None:
-    assert apply_kubemod(DOCUMENT, [Operation("replace", "/l/-1", 0)])["l"] == [1, 2, 0]
+    assert apply_kubemod(DOCUMENT, [PatchOperation("replace", "/l/-1", 0)])["l"] == [1, 2, 0]
     with pytest.raises(EvaluationError, match="nothing at this path"):
-        apply_kubemod(DOCUMENT, [Operation("replace", "/a/c", 0)])
+        apply_kubemod(DOCUMENT, [PatchOperation("replace", "/a/c", 0)])
 
 
 def test_the_document_is_not_changed_and_untouched_parts_are_shared() -> None:
     before = copy.deepcopy(DOCUMENT)
-    after = apply_kubemod(DOCUMENT, [add("/a/c"), Operation("remove", "/l/0")])
+    after = apply_kubemod(DOCUMENT, [add("/a/c"), PatchOperation("remove", "/l/0")])
     assert before == DOCUMENT
     same = apply_kubemod({"x": DOCUMENT, "y": 1}, [add("/y", 2)])
     assert same["x"] is DOCUMENT
@@ -77,12 +77,12 @@ def test_an_operations_value_is_not_changed_by_a_later_operation() -> None:
     "operations",
     [
         [add("/q", None), add("/q/x")],
-        [add("/q", None), Operation("remove", "/q/x")],
-        [Operation("replace", "/a/b", None), add("/a/b/x")],
+        [add("/q", None), PatchOperation("remove", "/q/x")],
+        [PatchOperation("replace", "/a/b", None), add("/a/b/x")],
         [add("/x/1/y"), add("/x/0/y")],
     ],
 )
-def test_entering_a_null_that_the_patch_made_is_an_error(operations: list[Operation]) -> None:
+def test_entering_a_null_that_the_patch_made_is_an_error(operations: list[PatchOperation]) -> None:
     with pytest.raises(EvaluationError, match="null"):
         apply_kubemod(DOCUMENT, operations)
 
@@ -105,4 +105,4 @@ def test_a_path_is_not_followed_without_bound() -> None:
 @pytest.mark.parametrize("document", ["text", 5, True])
 def test_a_scalar_cannot_be_patched(document: Any) -> None:
     with pytest.raises(EvaluationError, match="only a map or a list"):
-        apply_kubemod(document, [Operation("remove", "/a")])
+        apply_kubemod(document, [PatchOperation("remove", "/a")])
