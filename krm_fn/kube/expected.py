@@ -29,7 +29,7 @@ _SCHEMAS: Final = frozenset(
 
 
 class Expected:
-    """Answers for one Kubernetes release. `find_crd` gives the definition of a group and kind."""
+    """The types of one Kubernetes release. `find_crd` gives the definition of a group and kind."""
 
     def __init__(
         self, schemas: Schemas, find_crd: Callable[[str, str], Json | None] | None = None

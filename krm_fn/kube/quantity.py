@@ -1,4 +1,4 @@
-"""Quantities, such as `500m` or `1Gi`: what a text means and how the API server writes it.
+"""Quantities, such as `500m` or `1Gi`: what a string means and how the API server writes it.
 
 A quantity that is short enough keeps the text that it was written in; others come out canonical.
 This module knows texts and numbers, no field.

@@ -46,7 +46,7 @@ class Budget:
             raise LimitError(f"it needs more than {limits.TEMPLATE_STEPS:,} steps")
 
     def text(self, length: int) -> None:
-        """Allow a text of so many characters to be made; for functions that make a text grow."""
+        """Allow a string of so many characters to be made; for functions that let one grow."""
         if length > self.output:
             raise LimitError(f"it makes a text of more than {self.output:,} characters")
 

@@ -290,7 +290,7 @@ class _Scanner:
         return key
 
     def _skip(self, event: Any) -> int:
-        """Pass over a node of which the first event is given; answers where its content ends."""
+        """Pass over a node of which the first event is given; returns where its content ends."""
         self._note(event)
         kind = type(event)
         if kind is yaml.ScalarEvent or kind is yaml.AliasEvent:
@@ -333,7 +333,7 @@ class _Scanner:
         return place_of_nothing(self.text, self._end(last), at) == at
 
     def _behind(self, key: Any, event: Any) -> int:
-        """Pass over a key's value; answers where its content ends."""
+        """Pass over a key's value; returns where its content ends."""
         end = self._skip(event)
         if type(event) is yaml.ScalarEvent and event.start_mark.index == event.end_mark.index:
             return place_of_nothing(self.text, self._end(key), end)

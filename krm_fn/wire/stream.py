@@ -333,7 +333,7 @@ class Stream(ABC):
     def collect(self, outline: Any, place: str, around: Around | None = None) -> bool:
         """Take an object as an item, and the objects that later readers find in its `items`.
 
-        `around` is what it stands in as an element. Answers whether it is an object to anybody.
+        `around` is what it stands in as an element. Returns whether it is an object to anybody.
         Raises YamlError for what later readers refuse.
         """
         shape, line = self._shape(outline)

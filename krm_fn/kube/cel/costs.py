@@ -83,7 +83,7 @@ def _contains_network(network: Any, other: Any) -> int:
 
 
 def _and_text(cost: Cost) -> Cost:
-    """The second argument is a text, which is read first."""
+    """The second argument is a string, which is read first."""
     return lambda first, text: cost(first, text) + walk(v.size_of(text))
 
 

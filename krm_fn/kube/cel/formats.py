@@ -1,4 +1,4 @@
-"""Named formats, and what they say about a text.
+"""Named formats, and what they say about a string.
 
 Source: apiserver v0.37, pkg/cel/library/format.go; apimachinery v0.37, pkg/util/validation;
 kube-openapi, pkg/validation/strfmt.
@@ -23,7 +23,7 @@ from krm_fn.lang.go.url import UrlError, check_request_uri
 FORMAT: Final = t.struct("kubernetes.NamedFormat")
 
 Check = Callable[[str], list[str]]
-"""From a text to what is wrong with it."""
+"""From a string to what is wrong with it."""
 
 
 class Format(Value):

@@ -20,7 +20,7 @@ IP: Final = t.opaque("net.IP")
 CIDR: Final = t.opaque("net.CIDR")
 
 _READ: Final = steps(35, 2)
-"""What reading a text takes."""
+"""What reading a string takes."""
 
 _MAPPED: Final = 0xFFFF << 32
 

@@ -19,7 +19,7 @@ from krm_fn.lang.cel.values import NO_OVERLOAD, Value
 QUANTITY: Final = t.struct("kubernetes.Quantity")
 
 _READING: Final = steps(40, 2)
-"""What reading a text takes."""
+"""What reading a string takes."""
 
 
 class QuantityValue(Value):

@@ -19,7 +19,7 @@ from krm_fn.lang.go.strconv import number_error, parse_uint, quote
 SEMVER: Final = t.struct("kubernetes.Semver")
 
 _READING: Final = steps(40, 2)
-"""What reading a text takes."""
+"""What reading a string takes."""
 
 _DIGITS: Final = frozenset(string.digits)
 _PART: Final = frozenset(string.ascii_letters + string.digits + "-")

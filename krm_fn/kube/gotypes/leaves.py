@@ -61,7 +61,7 @@ _BASE64: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 
 def bad_base64(text: str) -> int | None:
-    """Where Go finds a text not to be base64; None where it is."""
+    """Where Go finds a string not to be base64; None where it is."""
     at = next((n for n, char in enumerate(text) if char not in _BASE64 and char not in "\r\n="), -1)
     if at >= 0:
         return at

@@ -14,7 +14,7 @@ from typing import Final
 class Value(StrEnum):
     """What a value is: a JSON shape and the Go type that reads and writes it.
 
-    The texts are the letters of the table's codes.
+    The strings are the letters of the table's codes.
     """
 
     STRING = "s"
@@ -23,7 +23,7 @@ class Value(StrEnum):
     INT64 = "l"
     NUMBER = "d"
     BYTES = "y"
-    """A text in base64."""
+    """A string in base64."""
     QUANTITY = "Q"
     INT_OR_STRING = "O"
     TIME = "T"

@@ -206,7 +206,7 @@ def _member(value: Json, name: str) -> Any:
 
 
 def _json(text: str | None, wanted: type) -> Any:
-    """The JSON of a text, None where it is none of that type; null is an empty one."""
+    """The JSON of a string, None where it is none of that type; null is an empty one."""
     if text is None or limits.json_too_deep(text) is not None:
         return None
     try:

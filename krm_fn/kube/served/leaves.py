@@ -63,7 +63,7 @@ def _as_float(value: int) -> Any:
 
 
 def data(value: Any) -> Any:
-    """Bytes: a text in base64, or a list of numbers."""
+    """Bytes: a string in base64, or a list of numbers."""
     if type(value) is list:
         numbers = [0 if byte is None else byte for byte in value]
         if not all(type(byte) is int and 0 <= byte < 256 for byte in numbers):

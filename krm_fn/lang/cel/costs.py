@@ -23,7 +23,7 @@ _MADE: Final = 11
 
 
 def walk(size: int) -> int:
-    """The cost of walking over a text of so many code points, or over as many bytes."""
+    """The cost of walking over a string of so many code points, or over as many bytes."""
     return (size + 9) // 10
 
 

@@ -1,4 +1,4 @@
-"""`format`: clauses in a text, filled from a list.
+"""`format`: clauses in a string, filled from a list.
 
 The same reader serves the check of constant formats at compile time and the formatting itself.
 Source: cel-go v0.29, ext/formatting.go.

@@ -57,7 +57,7 @@ RESERVED: Final = frozenset(
 
 
 def is_identifier(text: str) -> bool:
-    """Whether a text can name a variable."""
+    """Whether a string can name a variable."""
     return text.isascii() and text.isidentifier() and text not in RESERVED and text not in KEYWORDS
 
 
@@ -103,7 +103,7 @@ def parse(source: Source, macros: Macros) -> Node:
 
 
 class _Parser:
-    """Recursive descent; one instance a text."""
+    """Recursive descent; one instance a string."""
 
     def __init__(self, source: Source, macros: Macros, issues: Issues) -> None:
         self._tokens = tokens(source.text)

@@ -569,7 +569,7 @@ COMPARABLE: Final = _ORDERED | _NUMBERS
 
 
 def size_of(value: Any) -> int:
-    """The size that costs are counted by: of texts, lists and maps; 1 for all else."""
+    """The size that costs are counted by: of strings, lists and maps; 1 for all else."""
     kind = type(value)
     if kind in _SIZED:
         return len(value)

@@ -1,4 +1,4 @@
-"""Go's Sprint, Sprintln and Sprintf, down to the texts for a wrong verb.
+"""Go's Sprint, Sprintln and Sprintf, down to what it prints for a wrong verb.
 
 A slip such as `printf "%d"` of a JSON number lands in a manifest as `%!d(float64=8080)`, so the
 texts of mistakes matter as much as the others. This module knows values and formats; it knows
@@ -26,7 +26,7 @@ class UnprintableError(Exception):
 
 
 def sprint(values: Sequence[Any], limit: int) -> str:
-    """The values one after another, with a space between two that are no texts.
+    """The values one after another, with a space between two that are no strings.
 
     Raises LimitError past `limit` characters and UnprintableError; so do the others.
     """
@@ -250,7 +250,7 @@ class _Printer:
         self.size += len(text)
 
     def room(self, count: int) -> None:
-        """Refuse before a text of `count` characters is made."""
+        """Refuse before a string of `count` characters is made."""
         if self.size + count > self.limit:
             raise LimitError(f"it prints more than {self.limit:,} characters")
 

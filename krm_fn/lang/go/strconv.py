@@ -269,7 +269,7 @@ def _hexadecimal(value: float, precision: int | None) -> str:
 
 
 def quote(text: str, ascii_only: bool = False) -> str:
-    """A text as a Go string literal. Source: strconv.Quote and QuoteToASCII."""
+    """A string as a Go string literal. Source: strconv.Quote and QuoteToASCII."""
     # The escapes may stand beside each other and make a whole character.
     text = from_bytes(to_bytes(text)) if not text.isascii() else text
     return '"' + "".join(_quoted(c, '"', ascii_only) for c in text) + '"'

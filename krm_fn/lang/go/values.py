@@ -165,7 +165,7 @@ def to_float(value: float) -> float:
 
 
 def to_bytes(text: str) -> bytes:
-    """The bytes of a text as Go holds it; a lone surrogate is U+FFFD, as in Go's JSON decoder."""
+    """The bytes of a string as Go holds it; a lone surrogate is U+FFFD, as in Go's JSON decoder."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -126,7 +126,7 @@ class Template:
 def parse(text: str, name: str, functions: Functions = default_functions) -> Template:
     """Parse a template; `name` is what errors call it.
 
-    Raises CompileError with a text shaped `template: NAME:LINE: reason`.
+    Raises CompileError with a string shaped `template: NAME:LINE: reason`.
     """
     with limits.deep_stack():
         program, used = parse_program(text, name, functions)

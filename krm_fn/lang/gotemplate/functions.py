@@ -170,7 +170,7 @@ def _position(key: Any, length: int) -> int:
 
 @BUILTINS.function("slice", "value ...value")
 def slice_(item: Any, *indexes: Any) -> Any:
-    """A part of a list, or of a text's bytes. Source: funcs.go slice."""
+    """A part of a list, or of a string's bytes. Source: funcs.go slice."""
     if item is None:
         raise FunctionError("slice of untyped nil")
     item = indirect(item)
@@ -194,7 +194,7 @@ def slice_(item: Any, *indexes: Any) -> Any:
 
 @BUILTINS.function("len", "value")
 def len_(value: Any) -> GoInt:
-    """Members of a list or map, bytes of a text."""
+    """Members of a list or map, bytes of a string."""
     if value is None:
         raise FunctionError("len of nil")
     value = indirect(value)

@@ -119,7 +119,7 @@ class Nil(Frozen):
 
 
 class Literal(Frozen):
-    """A boolean, a text or a number as it is written.
+    """A boolean, a string or a number as it is written.
 
     `types` are the parameter types that the literal fits, with its value in each: a number fits
     int and float64 if it is whole, whichever way it is written. MISSING in `value` stands for a

@@ -46,9 +46,9 @@ Lookup = Callable[[str], Function]
 
 
 def parse_program(text: str, name: str, lookup: Lookup) -> tuple[Program, dict[str, Function]]:
-    """The templates of a text, the main one under `name`, and the functions they use.
+    """The templates of a string, the main one under `name`, and the functions they use.
 
-    Raises CompileError with a text shaped `template: NAME:LINE: reason`.
+    Raises CompileError with a string shaped `template: NAME:LINE: reason`.
     """
     parser = _Parser(text, name, lookup)
     parser.main()

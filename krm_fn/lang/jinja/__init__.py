@@ -4,8 +4,8 @@ Jinja's sandbox keeps a template away from the machine; it does not keep it from
 or filling the memory. Here every loop, call, filter and operator is paid for from one budget: the
 tree of a template is rewritten so that nothing goes around it (`tree`), and what the sandbox offers
 is what is known to stay within bounds (`environment`, `filters`, `methods`, `arithmetic`). Loading
-another template, autoescaping, the clock and chance are not there. What is printed is a text as it
-is, and JSON for everything else. The package knows texts and values; it knows no rules.
+another template, autoescaping, the clock and chance are not there. Strings are printed as
+they are, everything else as JSON. The package knows strings and values; it knows no rules.
 
     template = parse("{{ namespace | upper }}", "/spec/x")
     template.render({"namespace": "shop"})    # "SHOP"
@@ -45,7 +45,7 @@ class Template:
     def render(self, variables: Mapping[str, Any]) -> str:
         """The text of the template over JSON values by name, which are never changed.
 
-        Raises EvaluationError with a text shaped `template: NAME:LINE: reason`, and LimitError.
+        Raises EvaluationError with a string shaped `template: NAME:LINE: reason`, and LimitError.
         """
         context = self._template.new_context(dict(variables))
         budget = budget_of(context)
@@ -87,7 +87,7 @@ class Template:
 def parse(text: str, name: str) -> Template:
     """Compile a template; `name` is what errors call it.
 
-    Raises CompileError with a text shaped `template: NAME:LINE: reason`.
+    Raises CompileError with a string shaped `template: NAME:LINE: reason`.
     """
     if len(text) > limits.TEMPLATE_TEXT:
         raise CompileError(_placed(name, f"it is longer than {limits.TEMPLATE_TEXT:,} characters"))

@@ -43,7 +43,7 @@ def method(context: Context, value: Any, name: str, /, *args: Any, **kwargs: Any
 
 
 def pay_for_search(budget: Budget, text: str, *sought: Any) -> None:
-    """Pay for looking for texts in a text, which takes the product of their lengths at worst."""
+    """Pay for looking for strings in another, which takes the product of their lengths at worst."""
     weigh(budget, text)
     for each in sought:
         weigh(budget, each)

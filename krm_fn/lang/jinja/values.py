@@ -20,7 +20,7 @@ from krm_fn.lang.budget import Budget
 _ELEMENTS_PER_STEP: Final = 8
 _TEXT_PER_STEP: Final = 16
 _MARKS: Final = 4
-"""Characters around an element in a text: quotes, a comma, a space."""
+"""Characters around an element in a string: quotes, a comma, a space."""
 
 
 def weigh(budget: Budget, value: Any) -> int:
@@ -94,7 +94,7 @@ _NAMES: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
 
 
 def text_of(budget: Budget, value: Any) -> str:
-    """A value as it is printed: a text as it is, anything else as JSON, in the map's own order."""
+    """A value as it is printed: a string as it is, all else as JSON, in the mapping's own order."""
     if isinstance(value, str):
         budget.text(len(value))
         budget.spend(len(value) // _TEXT_PER_STEP)
@@ -113,7 +113,7 @@ def to_json(budget: Budget, value: Any, indent: int | None = None) -> str:
 
 
 def elements(budget: Budget, value: Any) -> list[Any]:
-    """What a loop goes through: elements, a map's keys, a text's characters; each is paid for."""
+    """What a loop goes through: elements, a map's keys, a string's characters; each is paid for."""
     if isinstance(value, Undefined):
         return list(value)
     if not isinstance(value, str | list | tuple | dict):

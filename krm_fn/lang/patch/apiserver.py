@@ -343,7 +343,7 @@ def _from(operation: Operation, name: str) -> str:
 
 
 def _undecodable(text: str) -> str:
-    """What JSON says of a text that Go quoted, where Go's escapes are none of JSON's."""
+    """What JSON says of a string that Go quoted, where Go's escapes are none of JSON's."""
     if text.isprintable():
         return ""
     quoted = quote(text)

@@ -36,7 +36,7 @@ def merge_patch(document: str, patch: str) -> str:
 
 
 def same_json(a: str, b: str) -> bool:
-    """Whether two texts are JSON of the same meaning; numbers are compared as they are spelled."""
+    """Whether two strings are the same JSON; numbers are compared as they are spelled."""
     try:
         nodes = parse(a), parse(b)
     except NotJsonError:

@@ -27,7 +27,7 @@ class Trail:
         """How many keys."""
 
     def keys(self) -> list[str]:
-        """The keys as texts, outermost first."""
+        """The keys as strings, outermost first."""
         keys: list[str] = []
         trail = self
         while trail.outer is not None:
@@ -42,7 +42,7 @@ NOWHERE: Final = Trail(None, "")
 
 
 def captured_keys(captured: Iterable[Any]) -> list[str]:
-    """All captured keys as texts, those of trails among them."""
+    """All captured keys as strings, those of trails among them."""
     keys: list[str] = []
     for key in captured:
         if type(key) is Trail:

@@ -44,7 +44,7 @@ def is_undefined(value: Any) -> bool:
 
 
 def date(value: Any) -> Any:
-    """The point in time that a text names."""
+    """The point in time that a string names."""
     from krm_fn.lang.select.dates import parse_date  # few rules deal with dates
 
     if type(value) is not str:

@@ -28,7 +28,7 @@ class Node(Syntax):
 
 
 class Constant(Node):
-    """A number, a text or a truth value as written."""
+    """A number, a string or a truth value as written."""
 
     value: Any
 

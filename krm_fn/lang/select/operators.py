@@ -1,8 +1,9 @@
 """Infix and prefix operators: which values each takes, and in which order it tries them.
 
-An operator may work on numbers, on texts and on anything. Strict types are tried first, then what
-converts: two numbers, two texts, two values that read as numbers, two texts by force. This order is
-the whole of the language's surprises (`"10" < "9"` compares texts, `"10" == "10.0"` numbers).
+An operator may work on numbers, on strings and on anything. Strict types are tried first, then what
+converts: two numbers, two strings, two values that read as numbers, two strings by force. This
+order is the whole of the language's surprises (`"10" < "9"` compares strings, `"10" == "10.0"`
+numbers).
 This module knows nodes only to compile a right-hand side, and no paths.
 Source: ModRule specification, sections 1.4 to 1.6.
 """
@@ -113,7 +114,7 @@ def _numeric(
     numeric: Callable[[float, float], Any],
     textual: Textual | None = None,
 ) -> Infix:
-    """An operator on numbers and perhaps on texts; everything but null has a text."""
+    """An operator on numbers and perhaps on strings, which everything but null can become."""
 
     def step(right: Node) -> Step:
         closure = right.compile()

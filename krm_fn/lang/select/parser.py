@@ -68,7 +68,7 @@ def parse_expression(text: str) -> Node:
 
 
 def parse_path(text: str) -> Path:
-    """The tree of a text that is one path, as a fan-out needs it; raises CompileError.
+    """The tree of a string that is one path, as a fan-out needs it; raises CompileError.
 
     KubeMod wraps the text as `{#: text}`, so that a comment at its end would swallow the brace.
     """

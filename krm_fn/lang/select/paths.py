@@ -51,7 +51,7 @@ class Child(PlainSelector):
 
     @property
     def name(self) -> str | None:
-        """The member name if it is a text that is written here."""
+        """The member name if it is a string that is written here."""
         if type(self.key) is Constant and type(self.key.value) is str:
             return self.key.value
         return None

@@ -49,7 +49,7 @@ class Run:
             raise LimitError(f"the select expression takes more than {SELECT_STEPS:,} steps")
 
     def spend_text(self, length: int) -> None:
-        """Draw on the budget for work on a text of this length."""
+        """Draw on the budget for work on a string of this length."""
         if length >= _CHARACTERS_A_STEP:
             self.spend(length // _CHARACTERS_A_STEP)
 

@@ -1,4 +1,4 @@
-"""Compiled expressions as others hold them: a text, and what it yields on a document.
+"""Compiled expressions as others hold them: a string, and what it yields on a document.
 
 Source: ModRule specification, section 1.
 """

@@ -1,4 +1,4 @@
-"""Go's durations: nanoseconds with a text such as `1h30m0s`.
+"""Go's durations: nanoseconds with a string such as `1h30m0s`.
 
 Source: Go 1.18.0's time package (time.go, format.go ParseDuration).
 """
@@ -85,7 +85,7 @@ _HIGHEST: Final = 1 << 63
 
 
 def parse_duration(text: str) -> Duration:
-    """The duration that a text such as `-1.5h` or `1h15m` says; raises DurationError."""
+    """The duration that a string such as `-1.5h` or `1h15m` says; raises DurationError."""
     shown = _quoted(text)
     invalid = DurationError(f"time: invalid duration {shown}")
     rest = text[1:] if text[:1] in ("-", "+") else text

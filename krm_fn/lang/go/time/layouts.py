@@ -56,7 +56,7 @@ class CalendarFields(NamedTuple):
 
 
 class LayoutError(GoError):
-    """Why a text is no time in a layout."""
+    """Why a string is no time in a layout."""
 
 
 # Writing
@@ -173,7 +173,7 @@ def _nanoseconds(nanosecond: int, chunk: str) -> str:
 
 
 class Read(NamedTuple):
-    """What a layout read from a text."""
+    """What a layout read from a string."""
 
     year: int
     month: int
@@ -191,7 +191,7 @@ class Read(NamedTuple):
 
 
 def read(layout: str, value: str) -> Read:
-    """The time of a text in a layout; raises LayoutError."""
+    """The time of a string in a layout; raises LayoutError."""
     return _Reader(_latin(layout), _latin(value)).run()
 
 
@@ -271,7 +271,7 @@ class _Reader:
         )
 
     def skip(self, text: str) -> bool:
-        """Pass over a text; a run of spaces matches any number of them, none at the end only."""
+        """Pass over a string; a run of spaces matches any number of them, none at the end only."""
         value = self.value
         for run in _RUNS.findall(text):
             if run[0] == " ":

@@ -209,7 +209,7 @@ ZERO: Final = Time(0, 0, UTC)
 
 
 def parse_time(layout: str, text: str) -> Time:
-    """A text in a layout as a time, in the local zone unless it names another.
+    """A string in a layout as a time, in the local zone unless it names another.
 
     Raises LayoutError where the text does not fit the layout. Source: time.ParseInLocation.
     """

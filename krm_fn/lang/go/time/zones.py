@@ -1,7 +1,7 @@
 """Time zones by name, from the machine's database or the package tzdata.
 
 A name that is not in the database is UTC to the functions that ask. A machine without a database is
-an error instead: it would render other texts than the next machine.
+an error instead: it would render other strings than the next machine.
 Source: Go's time.LoadLocation.
 """
 

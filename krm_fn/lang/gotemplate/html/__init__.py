@@ -59,7 +59,7 @@ class HtmlTemplate:
 def parse(text: str, name: str) -> HtmlTemplate:
     """Parse a template; `name` is what errors call it.
 
-    Raises CompileError with a text shaped `template: NAME:LINE: reason`, also past a limit.
+    Raises CompileError with a string shaped `template: NAME:LINE: reason`, also past a limit.
     """
     with limits.deep_stack():
         program, used = parse_program(text, name, _function)

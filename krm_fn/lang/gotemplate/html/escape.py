@@ -310,7 +310,7 @@ _UNQUOTED_ERROR: Final = re.compile("[\"'<=`]")
 
 
 def _after_text(c: Context, s: str, at: int, tag_ends: TagEnds) -> tuple[Context, int]:
-    """The context after some of a text, and where that is. Source: contextAfterText."""
+    """The context after some of a string, and where that is. Source: contextAfterText."""
     if c.delimiter == NO_DELIMITER:
         end = tag_ends.next(c, at)
         if end == at and c.element != NO_ELEMENT:

@@ -1,6 +1,6 @@
-"""How an HTML parser moves through text: from a context and a text to the next context.
+"""How an HTML parser moves through text: from a context and a string to the next context.
 
-Each function reads the part `[start, end)` of a text and tells what comes after some of it, and
+Each function reads the part `[start, end)` of a string and tells what comes after some of it, and
 where that is. All characters that matter are of ASCII, so that texts do where Go has bytes. This
 module knows no templates.
 Source: Go 1.26's html/template, transition.go, js.go (nextJSCtx) and css.go (decodeCSS).
@@ -76,7 +76,7 @@ Transition = Callable[[Context, str, int, int], Move]
 
 _SPACES: Final = " \t\n\f\r"
 _SHOWN: Final = 32
-"""Characters of a text that an error shows."""
+"""Characters of a string that an error shows."""
 
 
 def _bad(reason: str, text: str) -> EscapeError:
@@ -505,7 +505,7 @@ _CSS_ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})(?:\r\n|[ \t\n\f\r])?|(
 
 
 def decode_css(text: str) -> str:
-    """A text of a style sheet without its escapes."""
+    """A string of a style sheet without its escapes."""
     return _CSS_ESCAPE.sub(_css_character, text) if "\\" in text else text
 
 

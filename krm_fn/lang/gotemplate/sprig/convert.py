@@ -1,4 +1,4 @@
-"""How Sprig turns any value into a text, a number or a list; shared by the families.
+"""How Sprig turns any value into a string, a number or a list; shared by the families.
 
 Source: Sprig's strings.go and defaults.go; github.com/spf13/cast 1.3.1.
 """

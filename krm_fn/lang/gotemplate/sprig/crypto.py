@@ -134,13 +134,13 @@ def derive_password(
 
 @FUNCTIONS.function("bcrypt", "string")
 def bcrypt(password: str) -> str:
-    """Never an answer: its salt is random."""
+    """Always refused: its salt is random."""
     _refuse()
 
 
 @FUNCTIONS.function("htpasswd", "string string")
 def htpasswd(user: str, password: str) -> str:
-    """Never an answer but the text that a name with a colon is wrong."""
+    """Returns that a name with a colon is wrong; else refused."""
     if ":" in user:
         return f"invalid username: {user}"
     _refuse()
@@ -151,7 +151,7 @@ def htpasswd(user: str, password: str) -> str:
 
 @FUNCTIONS.function("encryptAES", "string string")
 def encrypt_aes(password: str, text: str) -> str:
-    """Never an answer, but of nothing: the first block is random."""
+    """Returns nothing for nothing; else refused, since the first block is random."""
     if not text:
         return ""
     _refuse()
@@ -187,7 +187,7 @@ def decrypt_aes(budget: Budget, password: str, text: str) -> str:
 
 
 def _base64(text: str) -> bytes:
-    """The bytes of a text in base64; raises FunctionError as Go's decoder says it."""
+    """The bytes of a string in base64; raises FunctionError as Go's decoder says it."""
     data = to_bytes(text)
     wrong = wrong_base64(data)
     if wrong is not None:
@@ -202,7 +202,7 @@ _HEADERS: Final = re.compile(r"(?:[^\n:]*:[^\n]*\n)*")
 
 
 def _pem(budget: Budget, text: str) -> tuple[str, bytes] | None:
-    """The type and the bytes of the first block of a text that is whole; None if none is."""
+    """The type and the bytes of the first block of a string that is whole; None if none is."""
     for kind, body in _blocks(text):
         # A block that is not whole is read, and those inside it are read again.
         budget.spend(10 + len(body) // 8)
@@ -245,7 +245,7 @@ def _key_block(budget: Budget, text: str) -> tuple[str, bytes]:
 
 
 def _parsed_key(budget: Budget, text: str) -> None:
-    """Check that a text is a private key; raises FunctionError."""
+    """Check that a string is a private key; raises FunctionError."""
     kind, data = _key_block(budget, text)
     if len(data) > _KEY_BYTES:
         raise FunctionError(f"it has more than {_KEY_BYTES:,} bytes")
@@ -293,7 +293,7 @@ def build_custom_cert(budget: Budget, certificate: str, key: str) -> Certificate
 
 @FUNCTIONS.function("genPrivateKey", "string")
 def gen_private_key(kind: str) -> str:
-    """Never an answer but the text that there is no such type."""
+    """Returns that there is no such type; else refused."""
     if kind not in ("", "rsa", "dsa", "ecdsa", "ed25519"):
         return f"Unknown type {kind}"
     _refuse()

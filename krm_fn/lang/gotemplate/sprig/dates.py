@@ -113,7 +113,7 @@ def must_date_modify(budget: Budget, duration: str, time: Time) -> Time:
 
 @FUNCTIONS.function("toDate", "string string", budget=True)
 def to_date(budget: Budget, layout: str, text: str) -> Time:
-    """A text as a time; the year 1 if it is none."""
+    """A string as a time; the year 1 if it is none."""
     try:
         return must_to_date(budget, layout, text)
     except GoError:
@@ -133,7 +133,7 @@ def unix_epoch(time: Time) -> str:
 
 @FUNCTIONS.function("duration", "any")
 def duration(value: Any) -> str:
-    """Seconds, as a text or an int64, as Go writes a duration; 0s of all else."""
+    """Seconds, as a string or an int64, as Go writes a duration; 0s of all else."""
     seconds = 0
     if type(value) is str and re.fullmatch("[+-]?[0-9]+", value):
         digits = value.lstrip("+-").lstrip("0")

@@ -101,7 +101,7 @@ def _number(value: float) -> str:
 
 
 class JsonDecodeError(Exception):
-    """Why a text is no JSON, and what could be read of it nevertheless."""
+    """Why a string is no JSON, and what could be read of it nevertheless."""
 
     def __init__(self, reason: str, value: Any = None) -> None:
         super().__init__(reason)

@@ -71,5 +71,5 @@ def _part(parts: dict[str, Any], name: str) -> str:
 
 @FUNCTIONS.function("getHostByName", "string")
 def get_host_by_name(name: str) -> str:
-    """Never an answer: another machine's network gives another one."""
+    """Always refused: another machine's network gives another address."""
     raise RefusedError("is not available at render")

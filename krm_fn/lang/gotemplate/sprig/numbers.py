@@ -52,7 +52,7 @@ def atoi(text: str) -> GoInt:
 
 @FUNCTIONS.function("toDecimal", "any", budget=True)
 def to_decimal(budget: Budget, value: Any) -> GoInt64:
-    """The number that a text of octal digits stands for."""
+    """The number that a string of octal digits stands for."""
     return GoInt64(_parsed(strval(budget, value), 8, clamp=False))
 
 

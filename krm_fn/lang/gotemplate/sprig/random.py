@@ -24,7 +24,7 @@ _PRINTABLE: Final = "".join(map(chr, range(32, 127)))
 
 
 def _text(budget: Budget, draws: Draws, alphabet: str, count: int) -> str:
-    """A text of so many characters; empty if the number is negative."""
+    """A string of so many characters; empty if the number is negative."""
     budget.text(count)
     # Drawing costs about as much again as what is made.
     budget.spend(max(count, 0) // 16)
@@ -76,7 +76,7 @@ def rand_int(budget: Budget, draws: Draws, least: int, bound: int) -> GoInt:
 
 @FUNCTIONS.function("shuffle", "string", budget=True, draws=True)
 def shuffle(budget: Budget, draws: Draws, text: str) -> str:
-    """The characters of a text in another order."""
+    """The characters of a string in another order."""
     budget.spend(_DRAW + _DRAW * len(text))
     chars = ["\ufffd" if "\udc80" <= c <= "\udcff" else c for c in text]
     draws.below(1)

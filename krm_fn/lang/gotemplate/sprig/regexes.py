@@ -166,7 +166,7 @@ def _replaced(budget: Budget, regex: Any, data: bytes, expand: Callable[[Any], b
 
 
 def _expansion(new: str, regex: Any) -> list[bytes | int]:
-    """A replacement as texts and group numbers. Source: regexp.expand."""
+    """A replacement as strings and group numbers. Source: regexp.expand."""
     parts: list[bytes | int] = []
     rest = new
     while "$" in rest:
@@ -192,7 +192,7 @@ def _expansion(new: str, regex: Any) -> list[bytes | int]:
 
 
 def _group_name(text: str) -> tuple[str | None, str]:
-    """The longest name at the start of a text, in braces or not, and what follows."""
+    """The longest name at the start of a string, in braces or not, and what follows."""
     braces = text.startswith("{")
     end = start = int(braces)
     while end < len(text) and (text[end] == "_" or text[end].isalpha() or text[end].isdecimal()):

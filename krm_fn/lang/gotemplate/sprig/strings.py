@@ -51,7 +51,7 @@ def _mapped(text: str, change: Callable[[str], str]) -> str:
 
 
 def _one_by_one(budget: Budget, text: str) -> None:
-    """Pay for work on each character of a text."""
+    """Pay for work on each character of a string."""
     budget.spend(len(text) // 2)
 
 
@@ -195,7 +195,7 @@ def _is_alphabet(char: str) -> bool:
 
 
 class _Words:
-    """The words of a text, one after another."""
+    """The words of a string, one after another."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -327,7 +327,7 @@ def trim_prefix(prefix: str, text: str) -> str:
 
 @FUNCTIONS.function("nospace", "string")
 def nospace(text: str) -> str:
-    """Without spaces; a text that had any is taken apart into bytes, as goutils does."""
+    """Without spaces; a string that had any is taken apart into bytes, as goutils does."""
     data = to_bytes(text).decode("latin-1")
     kept = "".join(c for c in data if c not in _SPACES)
     return text if len(kept) == len(data) else kept
