@@ -25,12 +25,12 @@ def comments_in(text: str, root: Node, base: int) -> dict[Path, Comments]:
 
     `base` is what to add to the positions of its nodes to get those in `text`. Takes one pass.
     """
-    found: dict[Path, Comments] = {}
+    by_path: dict[Path, Comments] = {}
     for path, place in _places(text, root, base):
         comments = place.read()
         if any(comments):
-            found[path] = comments
-    return found
+            by_path[path] = comments
+    return by_path
 
 
 def comment_edits(

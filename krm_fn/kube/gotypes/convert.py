@@ -33,10 +33,10 @@ def converted(value: Json, struct: Struct) -> Json:
     Raises ConversionError.
     """
     try:
-        made: Json = _struct(value, struct)
+        result: Json = _struct(value, struct)
     except LeafError as fatal:
         raise ConversionError(fatal.message) from None
-    return made
+    return result
 
 
 _KINDS: Final = {"array": "slice", "object": "map", "number": "float64"}
@@ -52,11 +52,11 @@ def _reflect_kind(value: Any) -> str:
 def _struct(value: Any, struct: Struct) -> Any:
     if type(value) is not dict:
         raise LeafError(f"cannot restore struct from: {_reflect_kind(value)}")
-    made = dict(value)
+    result = dict(value)
     for name, field in struct.fields.items():
         if value.get(name) is not None:
-            made[name] = _value(value[name], field.type)
-    return made
+            result[name] = _value(value[name], field.type)
+    return result
 
 
 def _value(value: Any, kind: Type) -> Any:

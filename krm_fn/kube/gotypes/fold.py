@@ -64,21 +64,21 @@ class Folding:
 
     def _names(self, struct: Struct) -> tuple[Mapping[str, Field], dict[str, Field]]:
         """A type's fields by their names, and by their folded names."""
-        known = self._known.get(struct.name)
-        if known is None:
+        names = self._known.get(struct.name)
+        if names is None:
             exact = self._fields(struct)
             lower: dict[str, Field] = {}
             for name, field in exact.items():
                 lower.setdefault(folded(name), field)
-            known = self._known[struct.name] = exact, lower
-        return known
+            names = self._known[struct.name] = exact, lower
+        return names
 
     def _struct(self, value: Any, struct: Struct, there: Json) -> Json:
         """`value` decoded into what is there already, with the members in Go's order."""
         if type(value) is not dict:
             raise MismatchError("a map", value)
         exact, lower = self._names(struct)
-        made = dict(there)
+        result = dict(there)
         # Keys come in the order in which a map's JSON has them.
         for key in sorted(value):
             member = value[key]
@@ -88,18 +88,18 @@ class Folding:
                 continue
             if member is None:
                 if field.type.pointer or field.type.value in _NIL or _reads_null(field.type):
-                    made.pop(field.name, None)
+                    result.pop(field.name, None)
                 continue
-            if field.name in made:
+            if field.name in result:
                 # What is wrong with the first of two stays wrong.
-                self._plan.struct(struct)({field.name: made[field.name]})
+                self._plan.struct(struct)({field.name: result[field.name]})
             decoder = self._plain if self._is_plain(struct, field) else self
             try:
-                made[field.name] = decoder._value(member, field.type, made.get(field.name))
+                result[field.name] = decoder._value(member, field.type, result.get(field.name))
             except MismatchError as mismatch:
                 mismatch.steps.append(key)
                 raise
-        return {name: made[name] for name in exact if name in made}
+        return {name: result[name] for name in exact if name in result}
 
     def _value(self, value: Any, kind: Type, there: Any) -> Any:
         """A value that is not null."""
@@ -121,32 +121,32 @@ class Folding:
         if type(value) is not list:
             raise MismatchError("a list", value)
         assert kind.element is not None
-        made = []
+        result = []
         for n, member in enumerate(value):
             old = there[n] if n < len(there) else None
             if member is None:
-                made.append(None if _reads_null(kind.element) else old)
+                result.append(None if _reads_null(kind.element) else old)
                 continue
             try:
-                made.append(self._value(member, kind.element, old))
+                result.append(self._value(member, kind.element, old))
             except MismatchError as mismatch:
                 mismatch.steps.append(n)
                 raise
-        return made
+        return result
 
     def _map(self, value: Any, kind: Type, there: Json) -> Json:
         if type(value) is not dict:
             raise MismatchError("a map", value)
         assert kind.element is not None
-        made = dict(there)
+        result = dict(there)
         for key in sorted(value):
             try:
                 member = value[key]
-                made[key] = None if member is None else self._value(member, kind.element, None)
+                result[key] = None if member is None else self._value(member, kind.element, None)
             except MismatchError as mismatch:
                 mismatch.steps.append(key)
                 raise
-        return made
+        return result
 
 
 def _reads_null(kind: Type) -> bool:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from krm_fn.lang.go.time import rfc3339
-
 _ZERO: Final = -62_135_596_800
 """Go's zero time, the year 1, in seconds since 1970."""
 
@@ -32,6 +30,8 @@ def micro_time(text: str) -> str | None:
 
 
 def _normal(text: str, digits: int) -> str | None:
+    from krm_fn.lang.go.time import rfc3339  # few manifests have a time
+
     moment = rfc3339.parse(text)
     if moment is None or (digits and moment.digits != digits):
         raise TimeError(text)

@@ -115,8 +115,8 @@ def _common(one: Json, volumes: Mapping[str, Json], path: str) -> Iterator[str]:
     if not policy:
         yield required(f"{path}.terminationMessagePolicy")
     elif policy not in ("File", "FallbackToLogsOnError"):
-        known = ("File", "FallbackToLogsOnError")
-        yield not_supported(f"{path}.terminationMessagePolicy", policy, known)
+        supported = ("File", "FallbackToLogsOnError")
+        yield not_supported(f"{path}.terminationMessagePolicy", policy, supported)
     yield from _ports(one.get("ports", ()), f"{path}.ports")
     yield from _variables(one.get("env", ()), f"{path}.env")
     yield from _sources(one.get("envFrom", ()), f"{path}.envFrom")
@@ -210,17 +210,17 @@ def _sources(values: Sequence[Json], path: str) -> Iterator[str]:
         prefix = source.get("prefix", "")
         if prefix:
             yield from each(f"{at}.prefix", prefix, names.variable_name(prefix))
-        given = [name for name in ("configMapRef", "secretRef") if source.get(name) is not None]
-        for name in given:
+        sources = [name for name in ("configMapRef", "secretRef") if source.get(name) is not None]
+        for name in sources:
             owner = source[name].get("name", "")
             if not owner:
                 yield required(f"{at}.{name}.name")
             else:
                 # A prefix of a name may end in a hyphen; the API server takes these for such.
                 yield from each(f"{at}.{name}.name", owner, names.dns_subdomain(owner.rstrip("-")))
-        if not given:
+        if not sources:
             yield invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
-        elif len(given) > 1:
+        elif len(sources) > 1:
             yield invalid(path, "", "may not have more than one field specified at a time")
 
 
@@ -270,9 +270,9 @@ def _propagation(mount: Json, one: Json, path: str) -> Iterator[str]:
     if value is None:
         return
     at = f"{path}.mountPropagation"
-    known = ("Bidirectional", "HostToContainer", "None")
-    if value not in known:
-        yield not_supported(at, value, known)
+    supported = ("Bidirectional", "HostToContainer", "None")
+    if value not in supported:
+        yield not_supported(at, value, supported)
     if value == "Bidirectional" and not (one.get("securityContext") or {}).get("privileged"):
         message = "Bidirectional mount propagation is available only to privileged containers"
         yield forbidden(at, message)
@@ -282,9 +282,9 @@ def _recursive(mount: Json, path: str) -> Iterator[str]:
     value = mount.get("recursiveReadOnly")
     if value in (None, "Disabled"):
         return
-    known = ("Disabled", "Enabled", "IfPossible")
-    if value not in known:
-        yield not_supported(path, value, known)
+    supported = ("Disabled", "Enabled", "IfPossible")
+    if value not in supported:
+        yield not_supported(path, value, supported)
         return
     if not mount.get("readOnly"):
         yield forbidden(path, "may only be specified when readOnly is true")
@@ -336,11 +336,11 @@ def _resize(values: Sequence[Any], path: str) -> Iterator[str]:
         if name in seen:
             yield duplicate(f"{path}[{n}]", name)
         seen.add(name)
-        for value, known in (
+        for value, supported in (
             (name, ("cpu", "memory")),
             (restart, ("NotRequired", "RestartContainer")),
         ):
             if not value:
                 yield required(path)
-            elif value not in known:
-                yield not_supported(path, value, known)
+            elif value not in supported:
+                yield not_supported(path, value, supported)

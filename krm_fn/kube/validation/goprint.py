@@ -24,8 +24,8 @@ def label_selector(selector: Json) -> Printed:
         labels = f"{{{_pairs(selector['matchLabels'])}}}"
     expressions = "(nil)"
     if selector.get("matchExpressions"):
-        made = ", ".join(map(_requirement, selector["matchExpressions"]))
-        expressions = f"{{{made}}}"
+        requirements = ", ".join(map(_requirement, selector["matchExpressions"]))
+        expressions = f"{{{requirements}}}"
     return Printed(
         f"v1.LabelSelector{{MatchLabels:map[string]string{labels}, "
         f"MatchExpressions:[]v1.LabelSelectorRequirement{expressions}}}"

@@ -38,15 +38,15 @@ def volumes(values: list[Json], path: str) -> tuple[dict[str, Json], list[str]]:
     for n, volume in enumerate(values):
         at = f"{path}[{n}]"
         name = volume["name"]
-        found = list(_source(volume, at))
+        complaints = list(_source(volume, at))
         if not name:
-            found.append(required(f"{at}.name"))
+            complaints.append(required(f"{at}.name"))
         else:
-            found += each(f"{at}.name", name, dns_label(name))
+            complaints += each(f"{at}.name", name, dns_label(name))
         if name in good:
-            found.append(duplicate(f"{at}.name", name))
-        if found:
-            problems += found
+            complaints.append(duplicate(f"{at}.name", name))
+        if complaints:
+            problems += complaints
         else:
             good[name] = volume
         claim = volume.get("persistentVolumeClaim", {}).get("claimName", "")
@@ -260,11 +260,11 @@ def _image(source: Json, path: str) -> Iterator[str]:
 
 def pull_policy(value: str, path: str) -> Iterator[str]:
     """What is wrong with a pull policy."""
-    known = ("Always", "IfNotPresent", "Never")
+    supported = ("Always", "IfNotPresent", "Never")
     if not value:
         yield required(path)
-    elif value not in known:
-        yield not_supported(path, value, known)
+    elif value not in supported:
+        yield not_supported(path, value, supported)
 
 
 def _vendor(*fields: str) -> Callable[[Json, str], Iterator[str]]:

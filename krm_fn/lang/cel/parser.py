@@ -309,7 +309,7 @@ class _Parser:
         start = self._at
         dot = self._accept(".")
         first = self._expect(IDENT)
-        message = self._message(start, dot is not None)
+        message = self._message(start)
         if message is not None:
             return message
         begin = first.pos if dot is None else dot.pos
@@ -324,7 +324,7 @@ class _Parser:
             return self._call(opening.pos, name, None)
         return Ident(first.pos, name)
 
-    def _message(self, start: int, dotted: bool) -> Node | None:
+    def _message(self, start: int) -> Node | None:
         """`a.b.C{...}`, if that is what begins at token `start`."""
         at = self._at
         while self._tokens[at].kind == "." and self._tokens[at + 1].kind == IDENT:

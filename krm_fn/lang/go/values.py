@@ -133,15 +133,15 @@ _TYPES: dict[type, tuple[str, str]] = {
 
 def type_name(value: Any) -> str:
     """The name of a value's type as %T prints it; objects of other classes say `go_type`."""
-    known = _TYPES.get(type(value))
-    return known[0] if known else str(value.go_type)
+    names = _TYPES.get(type(value))
+    return names[0] if names else str(value.go_type)
 
 
 def kind_name(value: Any) -> str:
     """The name of a value's kind in Go's reflect package; other classes say `go_kind`."""
-    known = _TYPES.get(type(value))
-    if known:
-        return known[1]
+    names = _TYPES.get(type(value))
+    if names:
+        return names[1]
     if isinstance(value, GoInt):
         return value.go_kind
     if isinstance(value, list):

@@ -99,7 +99,7 @@ def write(node: Node) -> str:
 
 def _write(node: Node, parts: list[str]) -> None:
     if type(node) is str:
-        parts.append(_html().sub(lambda found: _escaped(found[0]), node))
+        parts.append(_html().sub(lambda match: _escaped(match[0]), node))
         return
     if type(node) is list:
         parts.append("[")

@@ -71,10 +71,10 @@ class _StuckError(Exception):
 
 def _next(text: str, at: int) -> tuple[str, str | None, int]:
     """The next token: its text, the punctuation that it is or None, and where it ends."""
-    found = _token().match(text, at)
-    if found is None:
+    match = _token().match(text, at)
+    if match is None:
         raise _StuckError
-    return found[found.lastindex or 0], found[3], found.end()
+    return match[match.lastindex or 0], match[3], match.end()
 
 
 def _value(text: str, at: int) -> tuple[Node, int]:
