@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -520,3 +522,17 @@ def test_an_unusual_end_is_written_alike_by_both_ways_of_reading(
                 i.value for i in stream.items
             ]
     assert written[:2] == written[2:]
+
+
+def test_what_lines_said_is_forgotten_with_their_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines hold what is in Secrets."""
+    monkeypatch.setattr(yamlstream, "WORTH_IT", 0)
+    stream = read_stream(b"apiVersion: v1\nkind: Secret\nstringData:\n  password: hunter2\n")
+    assert stream.items[0].value["stringData"] == {"password": "hunter2"}
+    assert isinstance(stream, yamlstream.YamlStream)
+    assert stream._lines is not None
+    assert "  password: hunter2" in stream._lines._known
+    reader = weakref.ref(stream._lines)
+    del stream
+    gc.collect()
+    assert reader() is None
